@@ -1,0 +1,37 @@
+//! `a / b`
+
+use super::*;
+use crate::lower::Prim;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "div",
+    syntax: Syntax::Operator("/"),
+    keops_name: "Divide",
+    doc: "Element-wise quotient; scalars broadcast.",
+    arity: Arity::Exactly(2),
+    params: &[],
+    infer: broadcast,
+    body: Body::Elementwise {
+        lower: |l, a, _| l.prim(Prim::Div, a),
+        vjp: |g, call| {
+            // d(a/b) = da/b − (a/b)·db/b
+            let left = g.apply(&OP, &[call.cotangent, call.args[1]]);
+            let scaled = g.apply(&mul::OP, &[left, call.node]);
+            vec![Some(left), Some(g.apply(&neg::OP, &[scaled]))]
+        },
+        simplify: |g, args, _| {
+            if g.as_constant(args[1]) == Some(1.0) && g.shape(args[1]) == Shape::Scalar {
+                return Some(args[0]);
+            }
+            if let Some(&[a]) = g.as_op(args[0], &neg::OP) {
+                let quotient = g.apply(&OP, &[a, args[1]]);
+                return Some(g.apply(&neg::OP, &[quotient]));
+            }
+            fold_constants(g, args, |a| a[0] / a[1])
+        },
+        late: no_simplification,
+    },
+    reference: Reference::Elementwise(|a, _| a[0] / a[1]),
+    test_range: (0.5, 4.0),
+};

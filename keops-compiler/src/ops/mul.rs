@@ -1,0 +1,48 @@
+//! `a * b`
+
+use super::*;
+use crate::lower::Prim;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "mul",
+    syntax: Syntax::Operator("*"),
+    keops_name: "Mult",
+    doc: "Element-wise product; scalars broadcast.",
+    arity: Arity::Exactly(2),
+    params: &[],
+    infer: broadcast,
+    body: Body::Elementwise {
+        lower: |l, a, _| l.prim(Prim::Mul, a),
+        vjp: |g, call| {
+            let left = g.apply(&OP, &[call.cotangent, call.args[1]]);
+            let right = g.apply(&OP, &[call.cotangent, call.args[0]]);
+            vec![Some(left), Some(right)]
+        },
+        simplify: |g, args, _| {
+            // 1·a = a and −1·a = −a exactly; 0·a is not 0 when a is infinite or NaN.
+            for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
+                if g.shape(this) == Shape::Scalar || g.shape(this) == g.shape(other) {
+                    match g.as_constant(this) {
+                        Some(1.0) => return Some(other),
+                        Some(-1.0) => return Some(g.apply(&neg::OP, &[other])),
+                        _ => {}
+                    }
+                }
+            }
+            // (−a)·b = −(a·b) exactly: signs move outward, where sums and exponentials absorb them.
+            if let Some(&[a]) = g.as_op(args[0], &neg::OP) {
+                let product = g.apply(&OP, &[a, args[1]]);
+                return Some(g.apply(&neg::OP, &[product]));
+            }
+            if let Some(&[b]) = g.as_op(args[1], &neg::OP) {
+                let product = g.apply(&OP, &[args[0], b]);
+                return Some(g.apply(&neg::OP, &[product]));
+            }
+            fold_constants(g, args, |a| a[0] * a[1])
+        },
+        late: no_simplification,
+    },
+    reference: Reference::Elementwise(|a, _| a[0] * a[1]),
+    test_range: (-4.0, 4.0),
+};

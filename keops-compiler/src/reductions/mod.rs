@@ -1,0 +1,101 @@
+//! The reductions of the formula language: [`Reduction`], one complete record each, and [`REDUCTIONS`], their only list.
+//!
+//! A reduction says which reducer of the kernel ([`Reducer`]) it is built on, what is fed to it, and how its value is read
+//! from the reducer's; its derivative as graph nodes; an f64 reference. Back ends know reducers, not reductions.
+
+use crate::graph::{Graph, Node, NodeId};
+use crate::lower::{Ix, Lowerer, Operand, Reducer, Slot};
+use crate::ops::{TypeError, Vjp};
+use crate::types::{Axis, Element, Type};
+use crate::value::Value;
+
+pub mod argmin;
+pub mod sum;
+
+/// Everything about one reduction.
+pub struct Reduction {
+    /// Its name without the index: `sum` for `sum_j` and `sum_i`.
+    pub name: &'static str,
+    /// Other accepted names.
+    pub aliases: &'static [&'static str],
+    /// Its spelling in KeOps, or "".
+    pub keops_name: &'static str,
+    /// One sentence for the documentation: value, ties, NaN, empty.
+    pub doc: &'static str,
+    /// Number of arguments: 1 is written `name_j body`, more `name_j(a, b)`.
+    pub arity: usize,
+    /// Whether it takes `::<K>`.
+    pub takes_k: bool,
+    /// The result's type from the arguments' types and K.
+    pub infer: fn(&[Type], usize) -> Result<Type, TypeError>,
+    /// Whether it has a value for no rows; if not, that is an error at run time.
+    pub empty_has_value: bool,
+    /// How it is computed.
+    pub body: Body,
+    /// The f64 reference: from the arguments' values row by row (index 0 first) and K.
+    pub reference: fn(&[Vec<Value>], usize) -> Value,
+}
+
+/// How a reduction is computed.
+pub enum Body {
+    /// Defined by other reductions and operations: replaced by them before differentiation.
+    Composite(fn(&mut Graph, Axis, &[NodeId], usize) -> NodeId),
+    /// One reducer of the kernel.
+    Primitive {
+        /// The reducer it uses and what is fed to it.
+        feed: fn(&mut Graph, &[NodeId], usize) -> Feed,
+        /// The number of the result at an index, from the reducer's finished state.
+        finish: fn(&mut Lowerer<'_>, &Node, Slot, &[Ix]) -> Operand,
+        /// Derivative: from the node and the cotangent of its result to the cotangents of its arguments, for every
+        /// pair. `None`: not differentiable (index results).
+        vjp: Option<Vjp>,
+    },
+}
+
+/// A reducer and the nodes fed to it.
+pub struct Feed {
+    /// The reducer, of one number of the first node.
+    pub reducer: Reducer,
+    /// The node reduced number by number; for [`Reducer::LogSumExp`] the score, then the node of the weighted sums.
+    pub nodes: Vec<NodeId>,
+}
+
+/// All reductions, in the order of the documentation.
+pub static REDUCTIONS: &[&Reduction] = &[&sum::REDUCTION, &argmin::REDUCTION];
+
+/// The reduction of this name (without the index), aliases included.
+pub fn find(name: &str) -> Option<&'static Reduction> {
+    REDUCTIONS.iter().copied().find(|r| r.name == name || r.aliases.contains(&name))
+}
+
+/// The type of a real argument.
+pub fn real(types: &[Type], arg: usize) -> Result<Type, TypeError> {
+    match types[arg].element {
+        Element::Real => Ok(types[arg]),
+        _ => Err(TypeError::Expected { arg, expected: "a real number".into() }),
+    }
+}
+
+/// Reference of reductions that work number by number: folds every number of the first argument over the rows.
+pub fn elementwise(rows: &[Vec<Value>], start: f64, f: fn(f64, f64) -> f64) -> Value {
+    by_column(rows, |column| column.iter().fold(start, |acc, &x| f(acc, x)))
+}
+
+/// Reference of reductions that work number by number, given the whole column of one number.
+pub fn by_column(rows: &[Vec<Value>], f: impl Fn(&[f64]) -> f64) -> Value {
+    let Some(first) = rows.first() else { return Value::scalar(f(&[])) };
+    let shape = first[0].shape;
+    let data = (0..shape.len()).map(|n| f(&rows.iter().map(|r| r[0].data[n]).collect::<Vec<_>>())).collect();
+    Value { shape, data }
+}
+
+/// The lowest index whose value no other one precedes; `u32::MAX` if all are NaN.
+pub fn lowest(column: &[f64], precedes: fn(f64, f64) -> bool) -> f64 {
+    let mut best: Option<usize> = None;
+    for (k, &x) in column.iter().enumerate() {
+        if !x.is_nan() && best.is_none_or(|b| precedes(x, column[b])) {
+            best = Some(k);
+        }
+    }
+    best.map_or(f64::from(u32::MAX), |k| k as f64)
+}

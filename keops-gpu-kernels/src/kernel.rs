@@ -1,0 +1,109 @@
+//! [`Kernel`]: one pass over all pairs, as `keops!` emits it, and the row accessors it reads and writes through.
+//!
+//! A pass gives one result row per *outer* index by folding over the *inner* index (for `sum_j` the outer index is i,
+//! for `sum_i` it is j). What depends on neither index, only on the outer or only on the inner one, is computed by the
+//! `prepare_*` functions, once each; `step` is the pair part; `finish` turns reduction states into outputs.
+//!
+//! Rows are read through lazy accessors so that a load happens where the formula uses it: a row passed by value would
+//! spill. Column numbers are the compiler's; an accessor answers a column out of range with zero, never with a stray read.
+//!
+//! Memory of a pass: *parameters* and *outer* rows hold their raw columns, then the derived ones; *inner* rows hold the
+//! `INNER_USED` columns that the pair part reads, in the order `prepare_inner` puts them; a *state row* holds the
+//! reductions' partial results between blocks of inner rows.
+#[allow(unused_imports, reason = "the device's mini-core has its names there")]
+use crate::prelude::*;
+use crate::isa::Isa;
+use crate::real::Real;
+use crate::tile::Pairs;
+
+/// Columns of a row (or of a tile of rows), read.
+pub trait Columns<F> {
+    /// Column `c`.
+    fn get(&self, c: usize) -> F;
+    /// The row's index, as [`Real::from_index`] stores it.
+    fn index(&self) -> F;
+}
+
+/// Columns of a row, read and written.
+pub trait ColumnsMut<F>: Columns<F> {
+    /// Writes column `c`.
+    fn put(&mut self, c: usize, v: F);
+}
+
+/// An array of accumulators whose length only the emitted code knows.
+pub trait Words<A>: Copy {
+    /// All words equal to `a`.
+    fn fill(a: A) -> Self;
+}
+
+impl<A: Copy, const N: usize> Words<A> for [A; N] {
+    #[inline(always)]
+    fn fill(a: A) -> Self {
+        [a; N]
+    }
+}
+
+/// One pass over all pairs at value type `T`.
+pub trait Kernel<T: Real>: Copy + 'static {
+    /// Raw parameter columns; derived ones follow.
+    const PARAMS: usize;
+    /// Derived parameter columns.
+    const PARAMS_DERIVED: usize;
+    /// Raw outer columns; derived ones follow.
+    const OUTER: usize;
+    /// Derived outer columns.
+    const OUTER_DERIVED: usize;
+    /// Raw inner columns.
+    const INNER: usize;
+    /// Columns of an inner row as the pair part reads it.
+    const INNER_USED: usize;
+    /// Whether `prepare_inner` only copies: `INNER_USED` = `INNER` and every column stays in its place.
+    const INNER_PLAIN: bool;
+    /// Whether the pass reads the outer row's index.
+    const OUTER_INDEX: bool;
+    /// Whether the pass reads the inner row's index.
+    const INNER_INDEX: bool;
+    /// Words of a state row in memory.
+    const ROW: usize;
+    /// Columns of an output row.
+    const OUT: usize;
+    /// Accumulators in registers while a block of inner rows is folded.
+    type State<A: Copy>: Words<A>;
+
+    /// Computes the derived parameter columns from the raw ones: reads `p` and writes columns from `PARAMS` on.
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P);
+    /// Computes the derived outer columns: reads and writes `x`, from column `OUTER` on.
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(s: S, p: &P, x: &mut X);
+    /// Computes the inner columns that the pair part reads: reads raw columns of `y`, writes all columns of `used`.
+    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S,
+        p: &P,
+        y: &Y,
+        used: &mut W,
+    );
+    /// Writes the neutral state.
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W);
+    /// The registers at the start of a block: what persists (minima) is read from the state row, sums start at zero.
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> Self::State<S::F>;
+    /// Folds one tile of pairs into the registers.
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S,
+        p: &P,
+        x: &X,
+        y: &Y,
+        state: &mut Self::State<S::A>,
+    );
+    /// Merges the registers into the state row at the end of a block.
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &Self::State<S::F>, row: &mut W);
+    /// Merges the state row `other`, of other inner rows, into `row`. The order of the two does not change minima or
+    /// arguments (ties go to the lower index), sums only in the last bit.
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V);
+    /// Computes the output columns from the state row, the outer columns and the parameters.
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S,
+        p: &P,
+        x: &X,
+        row: &V,
+        out: &mut W,
+    );
+}

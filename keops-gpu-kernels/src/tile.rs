@@ -1,0 +1,281 @@
+//! [`Tile`]: a register tile of R vectors of outer rows by Q inner rows, itself an instruction set.
+//!
+//! Every operation acts on all R·Q vectors before the next one starts, which gives independent chains in program order:
+//! instruction-level parallelism without large scheduling windows, each inner scalar used by R vectors, each outer vector
+//! by Q rows. [`Pairs`] adds what a reduction needs: accumulators that live once per outer row, not once per pair.
+//!
+//! On the CPU a lane is an outer row (or, for few outer rows, an inner one); on the GPU the vector is one thread's
+//! scalar and R its register blocking.
+#[allow(unused_imports, reason = "the device's mini-core has its names there")]
+use crate::prelude::*;
+use crate::isa::Isa;
+use crate::math;
+
+/// R vectors of outer rows × Q inner rows of the instruction set `I`.
+pub struct Tile<I, const R: usize, const Q: usize>(
+    /// The instruction set of one vector.
+    pub I,
+);
+impl_copy!([I: Copy, const R: usize, const Q: usize] Tile<I, R, Q>);
+
+/// A tile of pairs: an instruction set whose values are per pair, with accumulators per outer row.
+pub trait Pairs: Isa {
+    /// An accumulator: one value per outer row of the tile.
+    type A: Copy;
+    /// Arithmetic on accumulators.
+    type Outer: Isa<T = Self::T, F = Self::A>;
+    /// Arithmetic on accumulators.
+    fn outer(self) -> Self::Outer;
+    /// An accumulator's value beside every inner row.
+    fn spread(self, a: Self::A) -> Self::F;
+    /// acc + Σ over the tile's inner rows of v
+    fn sum(self, acc: Self::A, v: Self::F) -> Self::A;
+    /// acc + Σ over the tile's inner rows of a·b
+    fn sum_mul(self, acc: Self::A, a: Self::F, b: Self::F) -> Self::A;
+    /// The smallest of acc and the tile's inner rows, NaN ignored (acc is never NaN)
+    fn fold_min(self, acc: Self::A, v: Self::F) -> Self::A;
+    /// The largest of acc and the tile's inner rows, NaN ignored (acc is never NaN)
+    fn fold_max(self, acc: Self::A, v: Self::F) -> Self::A;
+    /// Inner row `q` of the tile as accumulator-shaped values, for reductions that take the rows one after another
+    fn row(self, v: Self::F, q: usize) -> Self::A;
+    /// Inner rows in the tile
+    const ROWS: usize;
+}
+
+/// Maps an operation of `I` over a tile, one argument.
+macro_rules! map {
+    ($self:ident, $op:ident($a:ident)) => {{
+        let mut out = $a;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }};
+    ($self:ident, $op:ident($a:ident, $b:ident)) => {{
+        let mut out = $a;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }};
+    ($self:ident, $op:ident($a:ident, $b:ident, $c:ident)) => {{
+        let mut out = $a;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q], $c[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }};
+}
+
+/// Maps a comparison of `I` over a tile.
+macro_rules! map_mask {
+    ($self:ident, $op:ident($a:ident, $b:ident)) => {{
+        let mut out = [[$self.0.$op($a[0][0], $b[0][0]); Q]; R];
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }};
+}
+
+macro_rules! forward {
+    ($($op:ident($($a:ident),*);)*) => {$(
+        #[inline(always)]
+        fn $op(self, $($a: Self::F),*) -> Self::F {
+            map!(self, $op($($a),*))
+        }
+    )*};
+}
+
+macro_rules! forward_mask {
+    ($($op:ident;)*) => {$(
+        #[inline(always)]
+        fn $op(self, a: Self::F, b: Self::F) -> Self::M {
+            map_mask!(self, $op(a, b))
+        }
+    )*};
+}
+
+/// Elementary functions: the instruction set's own lane by lane, or the shared polynomials stage by stage.
+macro_rules! forward_math {
+    ($($op:ident($($a:ident),*);)*) => {$(
+        #[inline(always)]
+        fn $op(self, $($a: Self::F),*) -> Self::F {
+            if I::NATIVE { map!(self, $op($($a),*)) } else { math::$op(self, $($a),*) }
+        }
+    )*};
+}
+
+impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
+    type T = I::T;
+    type F = [[I::F; Q]; R];
+    type M = [[I::M; Q]; R];
+    const LANES: usize = I::LANES;
+    const FMA: bool = I::FMA;
+    const SCALEF: bool = I::SCALEF;
+    const NATIVE: bool = I::NATIVE;
+
+    #[inline(always)]
+    fn splat(self, x: I::T) -> Self::F {
+        [[self.0.splat(x); Q]; R]
+    }
+    forward! {
+        add(a, b); sub(a, b); mul(a, b); div(a, b); fma(a, b, c); fnma(a, b, c);
+        neg(a); abs(a); xor_sign(a, b); sqrt(a); pick_min(a, b); pick_max(a, b); rint(a);
+        add_exponent(a, b); scale(a, b); exponent(a); significand(a);
+    }
+    forward_mask! { lt; le; eq; index_eq; index_lt; }
+    #[inline(always)]
+    fn and(self, a: Self::M, b: Self::M) -> Self::M {
+        map!(self, and(a, b))
+    }
+    #[inline(always)]
+    fn or(self, a: Self::M, b: Self::M) -> Self::M {
+        map!(self, or(a, b))
+    }
+    #[inline(always)]
+    fn not(self, a: Self::M) -> Self::M {
+        map!(self, not(a))
+    }
+    #[inline(always)]
+    fn select(self, m: Self::M, a: Self::F, b: Self::F) -> Self::F {
+        let mut out = a;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = self.0.select(m[r][q], a[r][q], b[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn any(self, m: Self::M) -> bool {
+        let mut all = m[0][0];
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                all = self.0.or(all, m[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        self.0.any(all)
+    }
+    forward_math! {
+        rsqrt(a); exp(a); exp2_sum(a); exp2_sum_nonpositive(a); log(a); sin(a); cos(a); tanh(a); powf(a, b);
+    }
+}
+
+impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
+    type A = [[I::F; 1]; R];
+    type Outer = Tile<I, R, 1>;
+    const ROWS: usize = Q;
+    #[inline(always)]
+    fn outer(self) -> Tile<I, R, 1> {
+        Tile(self.0)
+    }
+    #[inline(always)]
+    fn spread(self, a: Self::A) -> Self::F {
+        let mut out = [[a[0][0]; Q]; R];
+        let mut r = 0;
+        while r < R {
+            out[r] = [a[r][0]; Q];
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn sum(self, acc: Self::A, v: Self::F) -> Self::A {
+        let mut out = acc;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.add(out[r][0], v[r][q]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn sum_mul(self, acc: Self::A, a: Self::F, b: Self::F) -> Self::A {
+        let mut out = acc;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.fma(a[r][q], b[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn fold_min(self, acc: Self::A, v: Self::F) -> Self::A {
+        let mut out = acc;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.pick_min(v[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn fold_max(self, acc: Self::A, v: Self::F) -> Self::A {
+        let mut out = acc;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.pick_max(v[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn row(self, v: Self::F, q: usize) -> Self::A {
+        let mut out = [[v[0][0]; 1]; R];
+        let mut r = 0;
+        while r < R {
+            out[r][0] = v[r][q];
+            r += 1;
+        }
+        out
+    }
+}
