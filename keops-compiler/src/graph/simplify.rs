@@ -1,1 +1,66 @@
-//! being written
+//! Simplification: applies each operation's local rules until nothing changes, then its late rules once.
+//!
+//! Rules live in the operations' files; this is only the driver. Invariant: rules are exact (late ones: within the
+//! documented accuracy), so user arithmetic keeps its NaN and infinities.
+
+use super::rebuild::{copy, decompose, rebuild};
+use super::{Graph, Kind, Node, NodeId};
+use crate::ops::{Body, Simplify};
+
+/// Rounds after which the driver stops even if rules still apply: a guard against rules that undo each other.
+const MAX_ROUNDS: usize = 32;
+
+/// Applies the local rules of all operations.
+pub fn simplify(g: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+    let (mut current, mut roots) = (g.clone(), roots.to_vec());
+    for _ in 0..MAX_ROUNDS {
+        let (next, moved) = rewrite(&current, &roots, exact_rule);
+        let same = next.nodes == current.nodes && moved == roots;
+        (current, roots) = (next, moved);
+        if same {
+            break;
+        }
+    }
+    (current, roots)
+}
+
+/// Applies the rules that only pay off for the kernel, then cleans up.
+pub fn late(g: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+    let (next, roots) = rewrite(g, roots, late_rule);
+    let (next, roots) = decompose(&next, &roots);
+    simplify(&next, &roots)
+}
+
+fn exact_rule(node: &Node) -> Option<Simplify> {
+    match &node.kind {
+        Kind::Op(op, _) => match op.0.body {
+            Body::Elementwise { simplify, .. } | Body::Indexed { simplify, .. } => Some(simplify),
+            Body::Composite(_) => None,
+        },
+        _ => None,
+    }
+}
+
+fn late_rule(node: &Node) -> Option<Simplify> {
+    match &node.kind {
+        Kind::Op(op, _) => match op.0.body {
+            Body::Elementwise { late, .. } => Some(late),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn rewrite(g: &Graph, roots: &[NodeId], rule: fn(&Node) -> Option<Simplify>) -> (Graph, Vec<NodeId>) {
+    let (next, roots) = rebuild(g, roots, &mut |g, node, args| {
+        if let (Some(rule), Kind::Op(_, params)) = (rule(node), &node.kind)
+            && let Some(better) = rule(g, args, params)
+            && g.ty(better) == node.ty
+        {
+            return better;
+        }
+        copy(g, node, args)
+    });
+    // Rules leave nodes behind that nothing needs any more.
+    rebuild(&next, &roots, &mut copy)
+}
