@@ -1,0 +1,95 @@
+//! AVX-512 (F, BW, CD, DQ, VL): 16 lanes of f32 or 8 of f64, masks in mask registers, scaling in one instruction.
+use std::arch::x86_64::*;
+
+use keops_gpu_kernels::isa::Isa;
+
+token_type! {
+    /// AVX-512 F, BW, CD, DQ, VL.
+    Avx512, Avx512
+}
+
+token! {
+    Avx512: f32, __m512, __mmask16, lanes 16, fma true, scalef true;
+    splat(x) = _mm512_set1_ps(x);
+    load(p) = _mm512_loadu_ps(p);
+    store(p, v) = _mm512_storeu_ps(p, v);
+    any(m) = m != 0;
+    select(m, a, b) = _mm512_mask_blend_ps(m, b, a);
+    masks {
+        and(a, b) = a & b;
+        or(a, b) = a | b;
+        not(a) = !a;
+    }
+    tests {
+        lt(a, b) = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b);
+        le(a, b) = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b);
+        eq(a, b) = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b);
+        index_eq(a, b) = _mm512_cmpeq_epi32_mask(_mm512_castps_si512(a), _mm512_castps_si512(b));
+        index_lt(a, b) = _mm512_cmplt_epu32_mask(_mm512_castps_si512(a), _mm512_castps_si512(b));
+    }
+    values {
+        add(s, a, b) = _mm512_add_ps(a, b);
+        sub(s, a, b) = _mm512_sub_ps(a, b);
+        mul(s, a, b) = _mm512_mul_ps(a, b);
+        div(s, a, b) = _mm512_div_ps(a, b);
+        fma(s, a, b, c) = _mm512_fmadd_ps(a, b, c);
+        fnma(s, a, b, c) = _mm512_fnmadd_ps(a, b, c);
+        neg(s, a) = _mm512_xor_ps(a, _mm512_set1_ps(-0.0));
+        abs(s, a) = _mm512_andnot_ps(_mm512_set1_ps(-0.0), a);
+        xor_sign(s, a, b) = _mm512_xor_ps(a, _mm512_and_ps(b, _mm512_set1_ps(-0.0)));
+        sqrt(s, a) = _mm512_sqrt_ps(a);
+        pick_min(s, a, b) = _mm512_min_ps(a, b);
+        pick_max(s, a, b) = _mm512_max_ps(a, b);
+        rint(s, a) = _mm512_roundscale_ps::<_MM_FROUND_TO_NEAREST_INT>(a);
+        add_exponent(s, p, m) = _mm512_castsi512_ps(_mm512_add_epi32(
+            _mm512_castps_si512(p),
+            _mm512_slli_epi32::<23>(_mm512_castps_si512(m)),
+        ));
+        scale(s, p, n) = _mm512_scalef_ps(p, n);
+        exponent(s, a) = _mm512_getexp_ps(a);
+        significand(s, a) = _mm512_getmant_ps::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_SRC>(a);
+    }
+}
+
+token! {
+    Avx512: f64, __m512d, __mmask8, lanes 8, fma true, scalef true;
+    splat(x) = _mm512_set1_pd(x);
+    load(p) = _mm512_loadu_pd(p);
+    store(p, v) = _mm512_storeu_pd(p, v);
+    any(m) = m != 0;
+    select(m, a, b) = _mm512_mask_blend_pd(m, b, a);
+    masks {
+        and(a, b) = a & b;
+        or(a, b) = a | b;
+        not(a) = !a;
+    }
+    tests {
+        lt(a, b) = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
+        le(a, b) = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b);
+        eq(a, b) = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b);
+        index_eq(a, b) = _mm512_cmpeq_epi64_mask(_mm512_castpd_si512(a), _mm512_castpd_si512(b));
+        index_lt(a, b) = _mm512_cmplt_epu64_mask(_mm512_castpd_si512(a), _mm512_castpd_si512(b));
+    }
+    values {
+        add(s, a, b) = _mm512_add_pd(a, b);
+        sub(s, a, b) = _mm512_sub_pd(a, b);
+        mul(s, a, b) = _mm512_mul_pd(a, b);
+        div(s, a, b) = _mm512_div_pd(a, b);
+        fma(s, a, b, c) = _mm512_fmadd_pd(a, b, c);
+        fnma(s, a, b, c) = _mm512_fnmadd_pd(a, b, c);
+        neg(s, a) = _mm512_xor_pd(a, _mm512_set1_pd(-0.0));
+        abs(s, a) = _mm512_andnot_pd(_mm512_set1_pd(-0.0), a);
+        xor_sign(s, a, b) = _mm512_xor_pd(a, _mm512_and_pd(b, _mm512_set1_pd(-0.0)));
+        sqrt(s, a) = _mm512_sqrt_pd(a);
+        pick_min(s, a, b) = _mm512_min_pd(a, b);
+        pick_max(s, a, b) = _mm512_max_pd(a, b);
+        rint(s, a) = _mm512_roundscale_pd::<_MM_FROUND_TO_NEAREST_INT>(a);
+        add_exponent(s, p, m) = _mm512_castsi512_pd(_mm512_add_epi64(
+            _mm512_castpd_si512(p),
+            _mm512_slli_epi64::<52>(_mm512_castpd_si512(m)),
+        ));
+        scale(s, p, n) = _mm512_scalef_pd(p, n);
+        exponent(s, a) = _mm512_getexp_pd(a);
+        significand(s, a) = _mm512_getmant_pd::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_SRC>(a);
+    }
+}

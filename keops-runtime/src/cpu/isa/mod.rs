@@ -1,0 +1,269 @@
+//! The instruction sets of the CPU engine: one zero-sized token per set and value type, each an [`Isa`] with [`Memory`].
+//!
+//! Invariants: a token exists only where its instructions do ([`Level::is_supported`], or the caller of
+//! `new_unchecked` vouches for it); every operation is `#[inline(always)]` and carries no target feature itself, so it
+//! becomes an instruction only inside a `#[target_feature]` function, and a slow but correct call anywhere else.
+use std::sync::OnceLock;
+
+use keops_gpu_kernels::isa::Isa;
+use keops_gpu_kernels::real::Real;
+
+/// Implements a token and its operations from a table of intrinsics, one row an operation.
+///
+/// The table's expressions are the whole `unsafe` surface of an instruction set: all are register operations, except
+/// `load` and `store`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! token {
+    (
+        $token:ident: $t:ty, $vector:ty, $mask:ty, lanes $lanes:literal, fma $fma:literal, scalef $scalef:literal;
+        splat($x:ident) = $splat:expr;
+        load($p:ident) = $load:expr;
+        store($q:ident, $v:ident) = $store:expr;
+        any($m:ident) = $any:expr;
+        select($sm:ident, $sa:ident, $sb:ident) = $select:expr;
+        masks { $($mask_op:ident($($ma:ident),*) = $mask_expr:expr;)* }
+        tests { $($test:ident($($ta:ident),*) = $test_expr:expr;)* }
+        values { $($op:ident($s:ident $(, $a:ident)*) = $expr:expr;)* }
+    ) => {
+        #[allow(unused_unsafe, reason = "intrinsics of the target's baseline are safe to call, the others are not")]
+        #[allow(unused_variables, reason = "few rows of the table need the token")]
+        impl Isa for $token<$t> {
+            type T = $t;
+            type F = $vector;
+            type M = $mask;
+            const LANES: usize = $lanes;
+            const FMA: bool = $fma;
+            const SCALEF: bool = $scalef;
+            const NATIVE: bool = false;
+            #[inline(always)]
+            fn splat(self, $x: $t) -> $vector {
+                // SAFETY: the token proves that the machine has these instructions; they touch registers only.
+                unsafe { $splat }
+            }
+            #[inline(always)]
+            fn any(self, $m: $mask) -> bool {
+                // SAFETY: as above.
+                unsafe { $any }
+            }
+            #[inline(always)]
+            fn select(self, $sm: $mask, $sa: $vector, $sb: $vector) -> $vector {
+                // SAFETY: as above.
+                unsafe { $select }
+            }
+            $(
+                #[inline(always)]
+                fn $mask_op(self, $($ma: $mask),*) -> $mask {
+                    // SAFETY: as above.
+                    unsafe { $mask_expr }
+                }
+            )*
+            $(
+                #[inline(always)]
+                fn $test(self, $($ta: $vector),*) -> $mask {
+                    // SAFETY: as above.
+                    unsafe { $test_expr }
+                }
+            )*
+            $(
+                #[inline(always)]
+                fn $op(self, $($a: $vector),*) -> $vector {
+                    let $s = self;
+                    // SAFETY: as above.
+                    unsafe { $expr }
+                }
+            )*
+        }
+        #[allow(unused_unsafe, reason = "as above")]
+        impl $crate::cpu::isa::Memory for $token<$t> {
+            #[inline(always)]
+            unsafe fn load(self, $p: *const $t) -> $vector {
+                // SAFETY: the caller vouches for the lanes behind the pointer, the token for the instruction.
+                unsafe { $load }
+            }
+            #[inline(always)]
+            unsafe fn store(self, $q: *mut $t, $v: $vector) {
+                // SAFETY: as above.
+                unsafe { $store }
+            }
+        }
+    };
+}
+
+/// Declares a token generic over the value type.
+macro_rules! token_type {
+    ($(#[$doc:meta])* $token:ident, $level:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $token<T>(std::marker::PhantomData<T>);
+
+        impl<T> $token<T> {
+            /// The token, where this machine has the instruction set.
+            #[inline]
+            pub fn detect() -> Option<Self> {
+                $crate::cpu::isa::Level::$level.is_supported().then_some(Self(std::marker::PhantomData))
+            }
+
+            /// The token, without looking.
+            ///
+            /// # Safety
+            /// The machine that runs this has the instruction set.
+            #[inline(always)]
+            pub unsafe fn new_unchecked() -> Self {
+                Self(std::marker::PhantomData)
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+#[doc(hidden)]
+pub mod portable;
+pub mod scalar;
+#[cfg(target_arch = "x86_64")]
+pub mod sse2;
+
+/// Unaligned loads and stores of one vector.
+pub trait Memory: Isa {
+    /// Reads [`Isa::LANES`] values.
+    ///
+    /// # Safety
+    /// `p` points to as many readable, initialised values; no alignment is asked beyond that of a value.
+    unsafe fn load(self, p: *const Self::T) -> Self::F;
+
+    /// Writes [`Isa::LANES`] values.
+    ///
+    /// # Safety
+    /// `p` points to as many writable values; no alignment is asked beyond that of a value.
+    unsafe fn store(self, p: *mut Self::T, v: Self::F);
+}
+
+/// p · 2^n in two multiplications, for instruction sets without a scaling instruction.
+///
+/// 2^n is split into two factors that are normal numbers: the first product is exact, the second rounds once, so
+/// overflow and gradual underflow are right for 1/4 ≤ |p| ≤ 4 and |n| ≤ 252 (2044 at f64). NaN stays NaN whatever
+/// garbage its bits make of the factors.
+#[inline(always)]
+pub(crate) fn scale_in_two<S: Isa>(s: S, p: S::F, n: S::F) -> S::F {
+    let magic = s.lit(S::T::MAGIC);
+    let one = s.lit(1.0);
+    let first = s.fma(n, s.lit(0.5), magic);
+    let second = s.add(s.sub(n, s.sub(first, magic)), magic);
+    s.mul(
+        s.mul(p, s.add_exponent(one, first)),
+        s.add_exponent(one, second),
+    )
+}
+
+/// An instruction set, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// AVX-512 F, BW, CD, DQ, VL
+    Avx512,
+    /// AVX2 and FMA
+    Avx2,
+    /// SSE2, which every x86-64 has
+    Sse2,
+    /// Advanced SIMD, which every AArch64 has
+    Neon,
+    /// Plain Rust, one lane
+    Scalar,
+}
+
+impl Level {
+    const ALL: [Level; 5] = [
+        Level::Avx512,
+        Level::Avx2,
+        Level::Sse2,
+        Level::Neon,
+        Level::Scalar,
+    ];
+
+    /// The name that the environment variable `KEOPS_CPU` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Avx512 => "avx512",
+            Level::Avx2 => "avx2",
+            Level::Sse2 => "sse2",
+            Level::Neon => "neon",
+            Level::Scalar => "scalar",
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_supported(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512bw")
+                    && std::arch::is_x86_feature_detected!("avx512cd")
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+                    && std::arch::is_x86_feature_detected!("avx512vl")
+                    && Level::Avx2.is_supported()
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("fma")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse2 => true,
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            Level::Scalar => true,
+            _ => false,
+        }
+    }
+
+    /// Every level of this machine, best first.
+    pub fn supported() -> Vec<Level> {
+        Level::ALL
+            .into_iter()
+            .filter(|level| level.is_supported())
+            .collect()
+    }
+}
+
+/// The level that kernels run at: the best one, or what `KEOPS_CPU` names if the machine has it. Decided once.
+pub fn level() -> Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    *LEVEL.get_or_init(|| choose(std::env::var("KEOPS_CPU").ok().as_deref()))
+}
+
+/// The level for one value of `KEOPS_CPU`.
+fn choose(wish: Option<&str>) -> Level {
+    let supported = Level::supported();
+    let named = supported
+        .iter()
+        .find(|level| wish.is_some_and(|w| w.trim().eq_ignore_ascii_case(level.name())));
+    // Scalar is always supported, so the list is never empty.
+    *named.or(supported.first()).unwrap_or(&Level::Scalar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_or_unsupported_wish_is_ignored() {
+        let best = Level::supported()[0];
+        assert_eq!(choose(None), best);
+        assert_eq!(choose(Some("mmx")), best);
+        assert_eq!(choose(Some("")), best);
+        for level in Level::ALL {
+            let expected = if level.is_supported() { level } else { best };
+            assert_eq!(choose(Some(level.name())), expected);
+        }
+    }
+
+    #[test]
+    fn scalar_is_the_last_resort() {
+        assert_eq!(Level::supported().last(), Some(&Level::Scalar));
+        assert!(Level::supported().contains(&level()));
+    }
+}

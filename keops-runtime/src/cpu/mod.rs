@@ -1,0 +1,2 @@
+//! The CPU engine.
+pub mod isa;

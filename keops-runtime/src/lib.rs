@@ -1,0 +1,2 @@
+//! Arrays in and out, CPU engine of keops.
+pub mod cpu;
