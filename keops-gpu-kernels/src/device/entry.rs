@@ -1,0 +1,147 @@
+//! Entry points: the text of an `extern "ptx-kernel"` function and of the accessors to its variables.
+//!
+//! The parameters are those of the launch ABI ([`abi`](crate::abi)). Which column is which variable's is written out as
+//! comparisons with constants, so that a constant column becomes one load.
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The value type of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueType {
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+}
+
+impl ValueType {
+    /// Its name in Rust.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ValueType::F32 => "f32",
+            ValueType::F64 => "f64",
+        }
+    }
+}
+
+/// One output of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// Columns of a row.
+    pub columns: usize,
+    /// Whether the columns hold indices, written as `u32`, and not values.
+    pub is_index: bool,
+}
+
+/// One entry point: a kernel at a value type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// Name of the entry in the PTX, unique in its module: ASCII letters, digits and `_`, not starting with a digit.
+    pub name: String,
+    /// The kernel: a Rust type in the scope of the emitted kernels.
+    pub kernel: String,
+    /// The value type.
+    pub value_type: ValueType,
+    /// Columns of each outer variable; together [`Kernel::OUTER`](crate::kernel::Kernel::OUTER).
+    pub outer: Vec<usize>,
+    /// Columns of each inner variable; together [`Kernel::INNER`](crate::kernel::Kernel::INNER).
+    pub inner: Vec<usize>,
+    /// The outputs in order; their columns together are [`Kernel::OUT`](crate::kernel::Kernel::OUT).
+    pub outputs: Vec<Output>,
+}
+
+impl Entry {
+    /// Appends the entry's module to the device crate.
+    pub(super) fn write(&self, out: &mut String) {
+        let (name, kernel, t) = (&self.name, &self.kernel, self.value_type.name());
+        out.push_str(&format!(
+            "pub mod entry_{name} {{\nuse crate::abi;\nuse crate::device::rows::{{Sink, Source}};\n\
+             use crate::device::skeleton;\nuse crate::kernel::Kernel;\nuse crate::kernels::*;\nuse crate::prelude::*;\n\
+             use crate::real::Real;\ntype K = {kernel};\n"
+        ));
+        source(out, "X", t, &self.outer);
+        source(out, "Y", t, &self.inner);
+        self.sink(out);
+        let mut arguments = String::new();
+        let mut x = String::new();
+        let mut y = String::new();
+        let mut o = String::new();
+        for v in 0..self.outer.len() {
+            arguments.push_str(&format!(", x{v}: *const {t}"));
+            x.push_str(&format!("v{v}: x{v}, "));
+        }
+        for v in 0..self.inner.len() {
+            arguments.push_str(&format!(", y{v}: *const {t}"));
+            y.push_str(&format!("v{v}: y{v}, "));
+        }
+        for (v, output) in self.outputs.iter().enumerate() {
+            let cell = if output.is_index { "u32" } else { t };
+            arguments.push_str(&format!(", o{v}: *mut {cell}"));
+            o.push_str(&format!("v{v}: o{v}, "));
+        }
+        out.push_str(&format!(
+            "/// # Safety\n/// The launch ABI.\n#[unsafe(no_mangle)]\n\
+             pub unsafe extern \"ptx-kernel\" fn {name}(m: u32, n: u32, params: *const {t}{arguments}) {{\n\
+             // SAFETY: the launch ABI is the host's promise.\nunsafe {{ skeleton::reduce::<{t}, K, X, Y, O,\n\
+             {{ abi::rows_per_thread::<{t}, K>() }}, {{ abi::inner_unroll::<{t}, K>() }}, {{ <K as Kernel<{t}>>::ROW }},\n\
+             {{ <K as Kernel<{t}>>::PARAMS }}, {{ <K as Kernel<{t}>>::PARAMS + <K as Kernel<{t}>>::PARAMS_DERIVED }},\n\
+             {{ abi::params_held::<{t}, K>() }},\n\
+             {{ <K as Kernel<{t}>>::OUTER }}, {{ <K as Kernel<{t}>>::OUTER + <K as Kernel<{t}>>::OUTER_DERIVED }},\n\
+             {{ abi::outer_held::<{t}, K>() }},\n\
+             {{ <K as Kernel<{t}>>::INNER_USED }}, {{ abi::inner_stride::<{t}, K>() as u32 }},\n\
+             {{ abi::inner_held::<{t}, K>() }}, {{ abi::tile_rows::<{t}, K>() as u32 }}, {{ abi::shared_bytes::<{t}, K>() }}>\n\
+             (m, n, params, X {{ {x}}}, Y {{ {y}}}, O {{ {o}}}) }}\n}}\n}}\n"
+        ));
+    }
+
+    /// The outputs as one row.
+    fn sink(&self, out: &mut String) {
+        let t = self.value_type.name();
+        let mut fields = String::new();
+        let mut stores = String::new();
+        let mut loads = String::new();
+        let mut at = 0;
+        for (v, Output { columns, is_index }) in self.outputs.iter().enumerate() {
+            let cell = if *is_index { "u32" } else { t };
+            let end = at + columns;
+            let place = format!("self.v{v}.add(row as usize * {columns} + (c - {at}))");
+            let (value, back) = if *is_index {
+                ("v.to_index()", format!("{t}::from_index(*{place})"))
+            } else {
+                ("v", format!("*{place}"))
+            };
+            fields.push_str(&format!("v{v}: *mut {cell}, "));
+            stores.push_str(&format!(
+                "if c < {end} {{ unsafe {{ *{place} = {value} }} }} else "
+            ));
+            loads.push_str(&format!("if c < {end} {{ unsafe {{ {back} }} }} else "));
+            at = end;
+        }
+        out.push_str(&format!(
+            "pub struct O {{ {fields}}}\nimpl_copy!([] O);\nimpl Sink<{t}> for O {{\n// SAFETY: the row is the caller's \
+             promise, the column is compared.\n#[inline(always)] unsafe fn store(self, row: u32, c: usize, v: {t}) {{ \
+             {stores}{{ }} }}\n#[inline(always)] unsafe fn load(self, row: u32, c: usize) -> {t} {{ {loads}{{ 0.0 }} }}\n}}\n"
+        ));
+    }
+}
+
+/// The variables of one side as one row: a type `name` with a pointer for each.
+fn source(out: &mut String, name: &str, t: &str, columns: &[usize]) {
+    let mut fields = String::new();
+    let mut loads = String::new();
+    let mut at = 0;
+    for (v, columns) in columns.iter().enumerate() {
+        let end = at + columns;
+        fields.push_str(&format!("v{v}: *const {t}, "));
+        loads.push_str(&format!(
+            "if c < {end} {{ unsafe {{ *self.v{v}.add(row as usize * {columns} + (c - {at})) }} }} else "
+        ));
+        at = end;
+    }
+    out.push_str(&format!(
+        "pub struct {name} {{ {fields}}}\nimpl_copy!([] {name});\nimpl Source<{t}> for {name} {{\n// SAFETY: the row is the \
+         caller's promise, the column is compared.\n#[inline(always)] unsafe fn load(self, row: u32, c: usize) -> {t} {{ \
+         {loads}{{ 0.0 }} }}\n}}\n"
+    ));
+}

@@ -1,0 +1,200 @@
+//! The reduction skeleton: what a kernel does around the pair part, generic over the pass.
+//!
+//! A thread owns R outer rows, BLOCK apart so that neighbouring threads read and write neighbouring rows. The block walks
+//! the inner rows tile by tile, from the last tile to the first: threads prepare the rows of a tile into shared memory,
+//! once per row, then every thread folds the tile into its registers, Q rows at a time, downwards. At the end of a block
+//! of inner rows the registers are merged into the state row.
+//!
+//! Invariants: inner rows reach a state row in descending order. Every thread of a block makes the same number of trips
+//! through the tile loop, whatever rows it owns, because each trip holds two barriers; a thread without a row of its own
+//! repeats the last row and does not store.
+use super::gpu::Device;
+use super::inner::{Inner, InnerRaw, InnerSlot};
+use super::intrinsics::{block_idx_x, shared_tile, sync_threads, thread_idx_x};
+use super::rows::{Out, Outer, Params, Sink, Source, State};
+use crate::abi::{BLOCK, FLUSH_ROWS};
+use crate::kernel::Kernel;
+use crate::mini_core::*;
+use crate::tile::{Pairs, Tile};
+
+/// The constants of a pass that are lengths of arrays: a generic function cannot compute them from `K`, an entry can.
+macro_rules! with_shape {
+    ($(#[$meta:meta])* fn $name:ident<T, K $(, $var:ident: $bound:path)*>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline(always)]
+        #[allow(clippy::too_many_arguments)]
+        pub unsafe fn $name<
+            T: Device,
+            K: Kernel<T>,
+            $($var: $bound,)*
+            const R: usize,
+            const Q: usize,
+            const ROW: usize,
+            const PARAMS: usize,
+            const PARAMS_ALL: usize,
+            const PARAMS_HELD: usize,
+            const OUTER: usize,
+            const OUTER_ALL: usize,
+            const OUTER_HELD: usize,
+            const USED: usize,
+            const STRIDE: u32,
+            const INNER_HELD: usize,
+            const TILE: u32,
+            const SHARED: usize,
+        >($($arg: $ty),*) $(-> $out)? $body
+    };
+}
+
+with_shape! {
+    /// The whole pass: folds all `n` inner rows into the thread's outer rows and writes their outputs.
+    ///
+    /// # Safety
+    /// The launch ABI (`abi`): BLOCK threads, pointers to as many rows as `m` and `n` say.
+    fn reduce<T, K, X: Source<T>, Y: Source<T>, O: Sink<T>>(
+        m: u32, n: u32, params: *const T, outer: X, inner: Y, outputs: O,
+    ) {
+        if m == 0 {
+            return;
+        }
+        let tile = Tile::<T::Token, R, 1>(T::TOKEN);
+        // SAFETY: the parameters are an argument of the launch.
+        let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD>::new(params) };
+        K::prepare_params(Tile::<T::Token, 1, 1>(T::TOKEN), &mut p);
+
+        let first = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
+        let mut rows = [0u32; R];
+        let mut exists = [false; R];
+        let mut r = 0;
+        while r < R {
+            let row = first.wrapping_add(r as u32 * BLOCK);
+            // Where m is close to 2³² the sum wraps, to a row that is another thread's.
+            exists[r] = row >= first && row < m;
+            rows[r] = if exists[r] { row } else { m - 1 };
+            r += 1;
+        }
+        // SAFETY: every row is less than m.
+        let mut x = unsafe { Outer::<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>::new(outer, rows) };
+        K::prepare_outer(tile, &p, &mut x);
+
+        let mut state = State::<T, R, ROW>::new();
+        K::init(tile, &mut state);
+        // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time.
+        unsafe {
+            fold::<T, K, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
+                INNER_HELD, TILE, SHARED>(0, n, inner, &p, &x, &mut state);
+        }
+        // SAFETY: the rows that exist are less than m, and no other thread has the same.
+        let mut out = unsafe { Out::<O, R>::new(outputs, rows, exists) };
+        K::finish(tile, &p, &x, &state, &mut out);
+    }
+}
+
+with_shape! {
+    /// Folds the inner rows `begin .. end` into the state rows. A launch that splits the inner rows over blocks folds a
+    /// range in each, stores the state rows, and lets a second kernel combine them.
+    ///
+    /// # Safety
+    /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same range.
+    fn fold<T, K, X: Source<T>, Y: Source<T>>(
+        begin: u32,
+        end: u32,
+        inner: Y,
+        p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
+        x: &Outer<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>,
+        state: &mut State<T, R, ROW>,
+    ) {
+        let rows = Tile::<T::Token, R, 1>(T::TOKEN);
+        // SAFETY: once in the kernel, by the caller's promise.
+        let shared = unsafe { shared_tile::<SHARED>() };
+        let mut registers = K::begin(rows, state);
+        let mut folded = 0u32;
+        let mut end = end;
+        while end > begin {
+            // Tiles start at multiples of TILE; only the last one, which comes first, is partial.
+            let start = (end - 1) & !(TILE - 1);
+            let start = if start < begin { begin } else { start };
+            // SAFETY: the range, and so the number of trips, is the same for all threads of the block. The first barrier
+            // keeps the tile while others still read it, the second makes the new one visible.
+            unsafe {
+                sync_threads();
+                load_tile::<T, K, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, USED, STRIDE, INNER_HELD>(shared, start, end, inner, p);
+                sync_threads();
+            }
+            let mut left = end - start;
+            // The rows beyond a multiple of Q, one by one; then the others.
+            while Q > 1 && left & (Q as u32 - 1) != 0 {
+                left -= 1;
+                // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
+                let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
+                K::step(rows, p, x, &y, &mut registers);
+            }
+            while left != 0 {
+                left -= Q as u32;
+                // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
+                let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
+                K::step(Tile::<T::Token, R, Q>(T::TOKEN), p, x, &y, &mut registers);
+            }
+            folded += end - start;
+            end = start;
+            if TILE as usize >= FLUSH_ROWS || folded >= FLUSH_ROWS as u32 || end == begin {
+                K::flush(rows, &registers, state);
+                registers = K::begin(rows, state);
+                folded = 0;
+            }
+        }
+    }
+}
+
+/// Prepares the inner rows `start .. end` into the tile.
+///
+/// # Safety
+/// The rows must exist and fit the tile, which this block's threads must not be reading.
+#[inline(always)]
+unsafe fn load_tile<
+    T: Device,
+    K: Kernel<T>,
+    Y: Source<T>,
+    const PARAMS: usize,
+    const PARAMS_ALL: usize,
+    const PARAMS_HELD: usize,
+    const USED: usize,
+    const STRIDE: u32,
+    const INNER_HELD: usize,
+>(
+    shared: u32,
+    start: u32,
+    end: u32,
+    inner: Y,
+    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
+) {
+    if K::INNER_PLAIN && INNER_HELD != USED {
+        // Long rows that are only copied: neighbouring threads take neighbouring columns.
+        let words = (end - start) * USED as u32;
+        let mut w = thread_idx_x();
+        while w < words {
+            let row = w / USED as u32;
+            let c = w % USED as u32;
+            // SAFETY: row < end − start and c < USED, a place of its own for each w.
+            unsafe {
+                T::store(
+                    shared + row * STRIDE + c * T::BYTES,
+                    inner.load(start + row, c as usize),
+                )
+            };
+            w += BLOCK;
+        }
+    } else {
+        let mut row = start + thread_idx_x();
+        while row < end {
+            // SAFETY: the row exists, and its slot is this thread's.
+            let (y, mut used) = unsafe {
+                (
+                    InnerRaw::new(inner, row),
+                    InnerSlot::<USED>::new(shared + (row - start) * STRIDE, row),
+                )
+            };
+            K::prepare_inner(Tile::<T::Token, 1, 1>(T::TOKEN), p, &y, &mut used);
+            row += BLOCK;
+        }
+    }
+}
