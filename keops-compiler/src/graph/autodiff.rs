@@ -91,7 +91,7 @@ fn collect(g: &mut Graph, node: NodeId, contributions: &[NodeId]) -> NodeId {
         let extra = g.indices(fitted);
         let key = (extra.i && !indices.i, extra.j && !indices.j);
         let total = match groups.get(&key) {
-            Some(&sum) => g.apply(&add::OP, &[sum, fitted]),
+            Some(&sum) => add_up(g, sum, fitted),
             None => fitted,
         };
         groups.insert(key, total);
@@ -104,11 +104,24 @@ fn collect(g: &mut Graph, node: NodeId, contributions: &[NodeId]) -> NodeId {
         if over_i {
             value = sum_over(g, Axis::I, value);
         }
-        total = Some(total.map_or(value, |sum| g.apply(&add::OP, &[sum, value])));
+        total = Some(total.map_or(value, |sum| add_up(g, sum, value)));
     }
     let total = total.unwrap_or_else(|| g.constant(0.0, shape));
     // Kinds of contributions that do not depend on the rows still need one number per entry.
     if g.shape(total) == shape { total } else { broadcast_to(g, total, shape) }
+}
+
+/// a + b with signs and doubling outside, where [`sum_over`] finds them: −a + −b = −(a + b) and a + a = 2·a exactly.
+fn add_up(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
+    if a == b {
+        let two = g.literal(2.0);
+        return g.apply(&mul::OP, &[two, a]);
+    }
+    if let (Some(&[x]), Some(&[y])) = (g.as_op(a, &neg::OP), g.as_op(b, &neg::OP)) {
+        let sum = add_up(g, x, y);
+        return g.apply(&neg::OP, &[sum]);
+    }
+    g.apply(&add::OP, &[a, b])
 }
 
 /// Sums a contribution of the shape of a broadcast result down to the argument's shape.

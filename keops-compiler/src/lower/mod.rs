@@ -7,7 +7,9 @@
 //!
 //! Invariants: a number is emitted once per loop nest (memoised), in the outermost loop that has its index's variables.
 
+mod contract;
 mod ir;
+pub mod kernel;
 pub use ir::*;
 
 use crate::graph::{Graph, Kind, Node, NodeId};

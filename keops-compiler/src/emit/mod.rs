@@ -1,0 +1,203 @@
+//! From kernel IR to Rust text: one `Kernel` implementation, the same on the CPU and on the GPU.
+//!
+//! The text is straight-line calls on an instruction-set token `s`. Invariants: no closures, iterators or array
+//! constructors (they are silently not inlined inside `#[target_feature]` code), no `unsafe`, no operation by name: only
+//! primitives and reducers. The text depends on nothing but its input.
+
+mod statements;
+
+use crate::lower::kernel::KernelIr;
+use crate::lower::{Reducer, Slot, UNROLL};
+use statements::{Names, write_block};
+use std::fmt::Write;
+
+/// The value types a kernel is emitted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueTypes {
+    /// `f32` only.
+    F32,
+    /// `f64` only.
+    F64,
+    /// Generic over both.
+    Generic,
+}
+
+/// The text of a unit struct `name` and its `Kernel` implementation. `kernels` is the path of `keops-gpu-kernels`, and
+/// `copy` makes the struct `Copy` there.
+pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy: &str) -> String {
+    let (generics, t) = match types {
+        ValueTypes::F32 => ("", "f32"),
+        ValueTypes::F64 => ("", "f64"),
+        ValueTypes::Generic => ("<T: real::Real>", "T"),
+    };
+    let mut out = String::new();
+    let _ = writeln!(out, "pub struct {name};\n{}", copy.replace("NAME", name));
+    let _ = writeln!(out, "const _: () = {{\nuse {kernels}::{{isa, kernel, real, reduce, tile}};");
+    let _ = writeln!(out, "#[allow(unused_variables, unused_mut, unused_parens, unused_imports, clippy::all, clippy::pedantic)]");
+    let _ = writeln!(out, "impl{generics} kernel::Kernel<{t}> for {name} {{");
+    for (constant, value) in [
+        ("PARAMS", ir.params),
+        ("PARAMS_DERIVED", ir.params_derived),
+        ("OUTER", ir.outer_raw),
+        ("OUTER_DERIVED", ir.outer_derived),
+        ("INNER", ir.inner_raw),
+        ("INNER_USED", ir.inner_used),
+        ("ROW", ir.row_words),
+        ("OUT", ir.out_columns()),
+    ] {
+        let _ = writeln!(out, "const {constant}: usize = {value};");
+    }
+    for (constant, value) in [
+        ("INNER_PLAIN", ir.inner_plain),
+        ("OUTER_INDEX", ir.outer_index),
+        ("INNER_INDEX", ir.inner_index),
+    ] {
+        let _ = writeln!(out, "const {constant}: bool = {value};");
+    }
+    let n = ir.registers;
+    let _ = writeln!(out, "type State<A: Copy> = [A; {n}];");
+    function(
+        &mut out,
+        t,
+        "prepare_params<S: isa::Isa<T = @>, P: kernel::ColumnsMut<S::F>>(s: S, p: &mut P)",
+        |o| write_block(o, &ir.prepare_params, Names { sink: "p", ..Names::DEFAULT }),
+    );
+    function(
+        &mut out,
+        t,
+        "prepare_outer<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &mut X)",
+        |o| write_block(o, &ir.prepare_outer, Names { sink: "x", ..Names::DEFAULT }),
+    );
+    function(
+        &mut out,
+        t,
+        "prepare_inner<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, Y: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, y: &Y, used: &mut W)",
+        |o| write_block(o, &ir.prepare_inner, Names { sink: "used", ..Names::DEFAULT }),
+    );
+    function(&mut out, t, "init<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, row: &mut W)", |o| init(o, ir));
+    function(
+        &mut out,
+        t,
+        &format!("begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> [S::F; {n}]"),
+        |o| begin(o, ir),
+    );
+    function(
+        &mut out,
+        t,
+        &format!("step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut [S::A; {n}])"),
+        |o| write_block(o, &ir.step, Names::DEFAULT),
+    );
+    function(
+        &mut out,
+        t,
+        &format!("flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &[S::F; {n}], row: &mut W)"),
+        |o| flush(o, ir),
+    );
+    function(
+        &mut out,
+        t,
+        "combine<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>, V: kernel::Columns<S::F>>(s: S, row: &mut W, other: &V)",
+        |o| combine(o, ir),
+    );
+    function(
+        &mut out,
+        t,
+        "finish<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, V: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &X, row: &V, out: &mut W)",
+        |o| write_block(o, &ir.finish, Names { sink: "out", ..Names::DEFAULT }),
+    );
+    out.push_str("}\n};\n");
+    out
+}
+
+/// Writes a function; `@` in the signature is the value type.
+fn function(out: &mut String, t: &str, signature: &str, body: impl FnOnce(&mut String)) {
+    let _ = writeln!(out, "#[inline(always)]\nfn {} {{", signature.replace('@', t));
+    body(out);
+    out.push_str("}\n");
+}
+
+/// Writes a line for each number of a slot, given the number's register and row offsets; many numbers become a loop.
+fn each(out: &mut String, slot: &Slot, line: impl Fn(&str, &str) -> String) {
+    let (registers, words) = (slot.reducer.registers(), slot.reducer.row_words());
+    if slot.count <= UNROLL {
+        for e in 0..slot.count {
+            let (register, row) = (slot.register + e * registers, slot.row + e * words);
+            let _ = writeln!(out, "{}", line(&register.to_string(), &row.to_string()));
+        }
+        return;
+    }
+    let register = format!("{} + e * {registers}", slot.register);
+    let row = format!("{} + e * {words}", slot.row);
+    let _ = writeln!(out, "let mut e = 0;\nwhile e < {} {{\n{}\ne += 1;\n}}", slot.count, line(&register, &row));
+}
+
+/// Writes a line for each weighted sum of a log Σ exp slot.
+fn each_weighted(out: &mut String, slot: &Slot, line: impl Fn(&str, &str) -> String) {
+    if let Reducer::LogSumExp(sums) = slot.reducer
+        && sums > 0
+    {
+        let (register, row) = (slot.register + 2, slot.row + 3);
+        each(out, &Slot { reducer: Reducer::Sum, count: sums, register, row }, line);
+    }
+}
+
+fn init(out: &mut String, ir: &KernelIr) {
+    for slot in &ir.slots {
+        each(out, slot, |_, row| match slot.reducer {
+            Reducer::Sum => format!("reduce::sum::init(s, row, {row});"),
+            Reducer::Min => format!("reduce::min::init(s, row, {row});"),
+            Reducer::Max => format!("reduce::max::init(s, row, {row});"),
+            Reducer::KMin(k) => format!("reduce::kmin::init(s, row, {row}, {k});"),
+            Reducer::LogSumExp(_) => format!("reduce::logsumexp::init(s, row, {row});"),
+        });
+        each_weighted(out, slot, |_, row| format!("reduce::sum::init(s, row, {row});"));
+    }
+}
+
+fn begin(out: &mut String, ir: &KernelIr) {
+    let _ = writeln!(out, "let mut state = [reduce::sum::begin(s); {}];", ir.registers);
+    for slot in &ir.slots {
+        match slot.reducer {
+            Reducer::Sum => {}
+            Reducer::Min => each(out, slot, |r, row| format!("state[{r}] = reduce::min::begin(s, row, {row});")),
+            Reducer::Max => each(out, slot, |r, row| format!("state[{r}] = reduce::max::begin(s, row, {row});")),
+            Reducer::KMin(k) => {
+                each(out, slot, |r, row| format!("reduce::kmin::begin(s, &mut state, {r}, row, {row}, {k});"));
+            }
+            Reducer::LogSumExp(_) => {
+                each(out, slot, |r, row| format!("reduce::logsumexp::begin(s, &mut state, {r}, row, {row});"));
+            }
+        }
+    }
+    out.push_str("state\n");
+}
+
+fn flush(out: &mut String, ir: &KernelIr) {
+    for slot in &ir.slots {
+        each(out, slot, |r, row| match slot.reducer {
+            Reducer::Sum => format!("reduce::sum::flush(s, state[{r}], row, {row});"),
+            Reducer::Min => format!("reduce::min::flush(s, state[{r}], row, {row});"),
+            Reducer::Max => format!("reduce::max::flush(s, state[{r}], row, {row});"),
+            Reducer::KMin(k) => format!("reduce::kmin::flush(s, state, {r}, row, {row}, {k});"),
+            Reducer::LogSumExp(_) => format!("let shrink = reduce::logsumexp::flush(s, state, {r}, row, {row});"),
+        });
+        each_weighted(out, slot, |r, row| format!("reduce::logsumexp::flush_sum(s, state[{r}], shrink, row, {row});"));
+    }
+}
+
+fn combine(out: &mut String, ir: &KernelIr) {
+    for slot in &ir.slots {
+        each(out, slot, |_, row| match slot.reducer {
+            Reducer::Sum => format!("reduce::sum::combine(s, row, other, {row});"),
+            Reducer::Min => format!("reduce::min::combine(s, row, other, {row});"),
+            Reducer::Max => format!("reduce::max::combine(s, row, other, {row});"),
+            Reducer::KMin(k) => format!("reduce::kmin::combine(s, row, other, {row}, {k});"),
+            Reducer::LogSumExp(_) => {
+                format!("let (mine, theirs) = reduce::logsumexp::combine(s, row, other, {row});")
+            }
+        });
+        each_weighted(out, slot, |_, row| {
+            format!("reduce::logsumexp::combine_sum(s, row, mine, other, theirs, {row});")
+        });
+    }
+}

@@ -1,0 +1,120 @@
+//! Statements of kernel IR as Rust text.
+
+use crate::lower::{Ix, Operand, Reducer, Space, Stmt};
+use std::fmt::Write;
+
+/// What a function calls its accessors.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    /// Where columns are put.
+    pub(super) sink: &'static str,
+    /// Parameters.
+    pub(super) params: &'static str,
+    /// The outer row.
+    pub(super) outer: &'static str,
+    /// The inner row.
+    pub(super) inner: &'static str,
+}
+
+impl Names {
+    pub(super) const DEFAULT: Names = Names { sink: "out", params: "p", outer: "x", inner: "y" };
+
+    fn space(&self, space: Space) -> &'static str {
+        match space {
+            Space::Parameter => self.params,
+            Space::Outer => self.outer,
+            Space::Inner => self.inner,
+        }
+    }
+
+    fn operand(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Const(c) => literal(*c),
+            Operand::Reg(r) => format!("v{r}"),
+            Operand::Column(space, at) => format!("{}.get({})", self.space(*space), ix(at)),
+            Operand::Element(array, at) => format!("a{array}[{}]", ix(at)),
+            Operand::RowIndex(space) => format!("{}.index()", self.space(*space)),
+        }
+    }
+}
+
+/// A constant; `Debug` prints the shortest text that reads back to the same `f64`.
+fn literal(value: f64) -> String {
+    if value.is_nan() {
+        "s.lit(0.0f64 / 0.0f64)".into()
+    } else if value.is_infinite() {
+        format!("s.lit({}1.0f64 / 0.0f64)", if value < 0.0 { "-" } else { "" })
+    } else {
+        format!("s.lit({value:?}f64)")
+    }
+}
+
+/// An index.
+fn ix(at: &Ix) -> String {
+    let mut parts: Vec<String> = at
+        .terms
+        .iter()
+        .map(|&(var, stride)| if stride == 1 { format!("d{var}") } else { format!("d{var} * {stride}") })
+        .collect();
+    if at.base != 0 || parts.is_empty() {
+        parts.push(at.base.to_string());
+    }
+    parts.join(" + ")
+}
+
+/// Writes a block.
+pub(super) fn write_block(out: &mut String, stmts: &[Stmt], names: Names) {
+    for stmt in stmts {
+        write_stmt(out, stmt, names);
+    }
+}
+
+fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
+    let value = |v: &Operand| names.operand(v);
+    let _ = match stmt {
+        Stmt::Let(r, prim, args) => {
+            let args: Vec<String> = args.iter().map(value).collect();
+            writeln!(out, "let v{r} = s.{}({});", prim.method(), args.join(", "))
+        }
+        Stmt::SumValue(r, at) => writeln!(out, "let v{r} = reduce::sum::value(s, row, {});", ix(at)),
+        Stmt::RowWord(r, at) => writeln!(out, "let v{r} = row.get({});", ix(at)),
+        Stmt::LogSumExpValue(r, at) => writeln!(out, "let v{r} = reduce::logsumexp::value(s, row, {});", ix(at)),
+        Stmt::Mutable(r, v) => writeln!(out, "let mut v{r} = {};", value(v)),
+        Stmt::Assign(r, v) => writeln!(out, "v{r} = {};", value(v)),
+        Stmt::Array(a, n) => writeln!(out, "let mut a{a} = [s.lit(0.0f64); {n}];"),
+        Stmt::Store(a, at, v) => writeln!(out, "a{a}[{}] = {};", ix(at), value(v)),
+        Stmt::Loop(var, n, body) => {
+            let _ = writeln!(out, "let mut d{var} = 0;\nwhile d{var} < {n} {{");
+            write_block(out, body, names);
+            writeln!(out, "d{var} += 1;\n}}")
+        }
+        Stmt::Put(at, v) => writeln!(out, "let put = {};\n{}.put({}, put);", value(v), names.sink, ix(at)),
+        Stmt::Sum(at, v) => {
+            let at = ix(at);
+            writeln!(out, "state[{at}] = reduce::sum::step(s, state[{at}], {});", value(v))
+        }
+        Stmt::SumMul(at, a, b) => {
+            let at = ix(at);
+            writeln!(out, "state[{at}] = reduce::sum::step_mul(s, state[{at}], {}, {});", value(a), value(b))
+        }
+        Stmt::Extremum(reducer, at, v) => {
+            let (at, module) = (ix(at), if *reducer == Reducer::Min { "min" } else { "max" });
+            writeln!(out, "state[{at}] = reduce::{module}::step(s, state[{at}], {});", value(v))
+        }
+        Stmt::KMin(k, at, v) => {
+            let index = names.operand(&Operand::RowIndex(Space::Inner));
+            writeln!(out, "reduce::kmin::step(s, state, {}, {k}, {}, {index});", ix(at), value(v))
+        }
+        Stmt::LogSumExp(shrink, weight, at, v) => {
+            writeln!(out, "let (v{shrink}, v{weight}) = reduce::logsumexp::step(s, state, {}, {});", ix(at), value(v))
+        }
+        Stmt::Weigh(at, shrink, weight, v) => {
+            let at = ix(at);
+            writeln!(
+                out,
+                "state[{at}] = reduce::logsumexp::weigh(s, state[{at}], v{shrink}, v{weight}, {});",
+                value(v)
+            )
+        }
+    };
+}

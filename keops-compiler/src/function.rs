@@ -1,0 +1,138 @@
+//! One callable function, from graph to kernels: an item's evaluation or one of its derivatives.
+//!
+//! Invariant: everything here is a pure function of the item, so equal functions give equal kernels, which the expansion
+//! then shares.
+
+use crate::graph::autodiff;
+use crate::graph::rebuild::decompose;
+use crate::graph::simplify::{late, simplify};
+use crate::graph::{Graph, Kind, NodeId};
+use crate::lower::kernel::{KernelIr, lower_pass};
+use crate::schedule::{Output, schedule};
+use crate::types::{Axis, Shape, Type};
+
+/// An input of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name in the formula.
+    pub name: String,
+    /// The axis it has one row for.
+    pub axis: Option<Axis>,
+    /// Shape of one row.
+    pub shape: Shape,
+    /// Whether it is a cotangent that the caller passes to a derivative method.
+    pub cotangent: bool,
+}
+
+/// A formula ready for differentiation: decomposed and simplified.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// Its inputs; variable n of the graph is input n.
+    pub inputs: Vec<Input>,
+    /// The graph.
+    pub graph: Graph,
+    /// What it returns.
+    pub outputs: Vec<Output>,
+    /// Reductions that have no value for no rows, as the user wrote them.
+    pub needs_rows: Vec<(Axis, String)>,
+}
+
+/// A function as passes over slots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its inputs.
+    pub inputs: Vec<Input>,
+    /// One kernel per pass.
+    pub passes: Vec<KernelIr>,
+    /// The slots returned.
+    pub outputs: Vec<usize>,
+    /// The first reduction over each pass's inner axis that has no value for no rows.
+    pub needs_rows: Vec<Option<String>>,
+}
+
+impl Formula {
+    /// Decomposes and simplifies a checked graph.
+    pub fn new(inputs: Vec<Input>, graph: &Graph, outputs: &[NodeId]) -> Formula {
+        let mut needs_rows = vec![];
+        for id in graph.reachable(outputs) {
+            if let Kind::Reduce(reduction, axis, _) = graph.node(id).kind
+                && !reduction.0.empty_has_value
+            {
+                needs_rows.push((axis, format!("{}_{}", reduction.0.name, axis.letter())));
+            }
+        }
+        let (graph, outputs) = decompose(graph, outputs);
+        let (graph, outputs) = simplify(&graph, &outputs);
+        let outputs = outputs.iter().map(|&node| Output { node, axis: graph.indices(node).single() }).collect();
+        Formula { inputs, graph, outputs, needs_rows }
+    }
+
+    /// The node of an input.
+    pub fn input_node(&mut self, number: usize) -> NodeId {
+        let Input { axis, shape, .. } = self.inputs[number];
+        self.graph.variable(number, Type::real(shape), axis)
+    }
+
+    /// The vector-Jacobian product with respect to some inputs, as a formula whose last inputs are the cotangents of
+    /// this one's differentiable outputs.
+    pub fn vjp(&self, wrt: &[usize]) -> Formula {
+        let mut result = self.clone();
+        let cotangent = self.cotangent_names();
+        let mut seeds = vec![];
+        for (output, name) in self.outputs.iter().zip(cotangent) {
+            let Some(name) = name else { continue };
+            let shape = self.graph.shape(output.node);
+            result.inputs.push(Input { name, axis: output.axis, shape, cotangent: true });
+            let seed = result.input_node(result.inputs.len() - 1);
+            seeds.push((output.node, seed));
+        }
+        let nodes: Vec<NodeId> = wrt.iter().map(|&n| result.input_node(n)).collect();
+        let cotangents = autodiff::vjp(&mut result.graph, &seeds, &nodes);
+        let roots: Vec<NodeId> = cotangents
+            .iter()
+            .zip(wrt)
+            .map(|(c, &n)| c.unwrap_or_else(|| result.graph.constant(0.0, self.inputs[n].shape)))
+            .collect();
+        let (graph, roots) = simplify(&result.graph, &roots);
+        result.outputs =
+            roots.iter().zip(wrt).map(|(&node, &n)| Output { node, axis: self.inputs[n].axis }).collect();
+        result.graph = graph;
+        result
+    }
+
+    /// The names of the outputs' cotangents, none for indices: `e_i` for an output with one row per i (`e_i_0`, `e_i_1`
+    /// … would be ambiguous, so further outputs and further derivatives count: `e2_i`, `e3_i`).
+    pub fn cotangent_names(&self) -> Vec<Option<String>> {
+        let mut taken: Vec<String> = self.inputs.iter().map(|i| i.name.clone()).collect();
+        self.outputs
+            .iter()
+            .map(|output| {
+                if self.graph.ty(output.node).element != crate::types::Element::Real {
+                    return None;
+                }
+                let suffix = output.axis.map_or(String::new(), |a| format!("_{}", a.letter()));
+                let name = (1..)
+                    .map(|n: usize| if n == 1 { format!("e{suffix}") } else { format!("e{n}{suffix}") })
+                    .find(|name| !taken.contains(name));
+                taken.extend(name.clone());
+                name
+            })
+            .collect()
+    }
+
+    /// Schedules and lowers.
+    pub fn compile(&self) -> Function {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.node).collect();
+        let (mut graph, roots) = late(&self.graph, &roots);
+        let outputs: Vec<Output> =
+            roots.iter().zip(&self.outputs).map(|(&node, o)| Output { node, axis: o.axis }).collect();
+        let schedule = schedule(&graph, &outputs, self.inputs.len());
+        let passes: Vec<KernelIr> =
+            schedule.passes.iter().map(|pass| lower_pass(&mut graph, &schedule, pass)).collect();
+        let needs_rows = passes
+            .iter()
+            .map(|p| self.needs_rows.iter().find(|(axis, _)| Some(*axis) == p.inner).map(|(_, name)| name.clone()))
+            .collect();
+        Function { inputs: self.inputs.clone(), passes, outputs: schedule.outputs, needs_rows }
+    }
+}
