@@ -1,2 +1,49 @@
-//! Arrays in and out, CPU engine of keops.
-pub mod cpu;
+//! The run-time half of keops: arrays in and out, and the CPU engine that runs what `keops!` expands to.
+//!
+//! Users meet [`Error`], [`Backend`], [`Accumulate`], [`Float`] and the input and output traits, through the `keops`
+//! crate. The rest is for expansions, through [`__private`].
+#![warn(missing_docs)]
+
+mod cpu;
+mod error;
+mod expansion;
+mod float;
+mod input;
+mod options;
+mod output;
+mod plan;
+mod run;
+mod shape;
+
+pub use error::Error;
+pub use float::Float;
+pub use input::{IntoParameter, IntoRows, Rows};
+pub use ndarray;
+pub use options::{Accumulate, Backend, Options};
+pub use output::{FromValue, Value};
+pub use shape::{Matrix, Scalar, Shape, Vector};
+
+/// What expansions of `keops!` name. Not for anyone else: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use ::keops_gpu_kernels;
+    pub use keops_gpu_kernels::isa::Isa;
+    pub use keops_gpu_kernels::kernel::{Columns, ColumnsMut, Kernel, Words};
+    pub use keops_gpu_kernels::math;
+    pub use keops_gpu_kernels::real::{NONE, Real};
+    pub use keops_gpu_kernels::reduce;
+    pub use keops_gpu_kernels::tile::Pairs;
+
+    pub use crate::cpu::isa::{self, Level};
+    pub use crate::cpu::table::{Table, table};
+    pub use crate::expansion::{Values, call, no_ptx, take};
+    pub use crate::float::Float;
+    pub use crate::input::{IntoParameter, IntoRows, Rows};
+    pub use crate::options::{Accumulate, Backend, Options};
+    pub use crate::output::{FromValue, Value};
+    pub use crate::plan::{Axis, Function, Input, Output, Parameter, Pass};
+    pub use crate::run::run;
+    pub use crate::shape::{Matrix, Scalar, Shape, Vector};
+    pub use crate::Error;
+    pub use ndarray;
+}

@@ -1,0 +1,295 @@
+//! Copies rows of any strides into the layouts that tiles read.
+//!
+//! Invariants: lane-wise memory is [block][column][lane], lanes of rows that do not exist repeat the last row, so that
+//! nothing depends on stale memory; inner rows are packed from the highest index down. Where the source pointer goes is
+//! bounded by the array views that a [`Source`] borrows.
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use keops_gpu_kernels::real::{NONE, Real};
+use ndarray::ArrayView3;
+
+/// Rows to be read: `r` × `c` numbers each, anywhere in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a, T> {
+    at: At<T>,
+    rows: usize,
+    r: usize,
+    c: usize,
+    /// Distances in elements from one row to the next, and within a row.
+    strides: [isize; 3],
+    borrowed: PhantomData<&'a T>,
+}
+
+/// The first number.
+#[derive(Clone, Copy, Debug)]
+enum At<T> {
+    Values(*const T),
+    Indices(*const usize),
+}
+
+// SAFETY: a source stands for a shared borrow of an array of plain numbers.
+unsafe impl<T: Sync> Send for Source<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Source<'_, T> {}
+
+/// Whether row numbers go up or down from the first.
+#[derive(Clone, Copy)]
+enum Order {
+    Up,
+    Down,
+}
+
+impl<'a, T: Real> Source<'a, T> {
+    /// The rows of an array.
+    pub(crate) fn values(view: ArrayView3<'a, T>) -> Self {
+        let (rows, r, c) = view.dim();
+        let &[a, b, d] = view.strides() else { unreachable!("three axes") };
+        Source { at: At::Values(view.as_ptr()), rows, r, c, strides: [a, b, d], borrowed: PhantomData }
+    }
+
+    /// Rows of `r` × `c` values, row-major.
+    pub(crate) fn contiguous(values: &'a [T], rows: usize, r: usize, c: usize) -> Self {
+        assert_eq!(Some(values.len()), rows.checked_mul(r).and_then(|n| n.checked_mul(c)));
+        let strides = [(r * c) as isize, c as isize, 1];
+        Source { at: At::Values(values.as_ptr()), rows, r, c, strides, borrowed: PhantomData }
+    }
+
+    /// Rows of `columns` indices, row-major.
+    pub(crate) fn indices(indices: &'a [usize], rows: usize, columns: usize) -> Self {
+        assert_eq!(indices.len(), rows * columns);
+        let strides = [columns as isize, columns as isize, 1];
+        Source { at: At::Indices(indices.as_ptr()), rows, r: 1, c: columns, strides, borrowed: PhantomData }
+    }
+
+    /// Number of rows, and the two dimensions of a row.
+    pub(crate) fn dim(&self) -> (usize, usize, usize) {
+        (self.rows, self.r, self.c)
+    }
+
+    /// All values, row-major. The error is the number of bytes that could not be allocated.
+    pub(crate) fn to_vec(self) -> Result<Vec<T>, usize> {
+        let mut to: Vec<T> = Vec::new();
+        let columns = self.columns();
+        // A broadcast array may have more values than there is memory.
+        let count = self.rows.checked_mul(columns).ok_or(usize::MAX)?;
+        to.try_reserve_exact(count).map_err(|_| count.saturating_mul(size_of::<T>()))?;
+        if count > 0 {
+            let layout = Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 };
+            // SAFETY: there is room for `rows` rows of `columns` values, and all are written.
+            unsafe {
+                self.copy(0, self.rows, Order::Up, to.as_mut_ptr(), layout);
+                to.set_len(count);
+            }
+        }
+        Ok(to)
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns of a row.
+    pub(crate) fn columns(&self) -> usize {
+        self.r * self.c
+    }
+
+    /// Copies the first row, of a parameter.
+    pub(crate) fn copy_row(&self, to: &mut [T]) {
+        assert!(self.columns() <= to.len());
+        let layout = Layout { lanes: 1, next_block: 0, next_lane: 0, next_c: 1 };
+        // SAFETY: all columns are within `to`.
+        unsafe { self.copy(0, 1, Order::Up, to.as_mut_ptr(), layout) };
+    }
+
+    /// Copies `count` rows from `first` on, upwards or downwards. The number in column c of the k-th of them goes to
+    /// `place(k) + c * next_c`, where place(k) is `k / lanes * next_block + k % lanes * next_lane`.
+    ///
+    /// # Safety
+    /// All places are inside `to`.
+    unsafe fn copy(&self, first: usize, count: usize, order: Order, to: *mut T, layout: Layout) {
+        let last = match order {
+            Order::Up => first + count - 1,
+            Order::Down => first + 1 - count,
+        };
+        assert!(first < self.rows && last < self.rows, "rows of the source");
+        let step = match order {
+            Order::Up => self.strides[0],
+            Order::Down => -self.strides[0],
+        };
+        let begin = first as isize * self.strides[0];
+        let mut column = 0;
+        for r in 0..self.r {
+            for c in 0..self.c {
+                let offset = begin + r as isize * self.strides[1] + c as isize * self.strides[2];
+                // SAFETY: element (first, r, c) is in the array, and so are those of the following `count - 1` rows in
+                // this order, since the last of them is; the caller vouches for the places.
+                unsafe {
+                    let to = to.add(column * layout.next_c);
+                    match self.at {
+                        At::Values(at) => scatter(at.offset(offset), step, count, to, layout, |x| x),
+                        At::Indices(at) => scatter(at.offset(offset), step, count, to, layout, |j| {
+                            T::from_index(u32::try_from(j).unwrap_or(NONE))
+                        }),
+                    }
+                }
+                column += 1;
+            }
+        }
+    }
+}
+
+/// Where rows go: row k at `k / lanes * next_block + k % lanes * next_lane`, its columns `next_c` apart.
+#[derive(Clone, Copy)]
+struct Layout {
+    lanes: usize,
+    next_block: usize,
+    next_lane: usize,
+    next_c: usize,
+}
+
+/// Copies one column.
+///
+/// # Safety
+/// `from + k * step` is readable and the place of row k is writable, for k below `count`.
+#[inline(always)]
+unsafe fn scatter<S: Copy, T>(
+    from: *const S,
+    step: isize,
+    count: usize,
+    to: *mut T,
+    layout: Layout,
+    value: impl Fn(S) -> T,
+) {
+    let mut from = from;
+    let mut block = to;
+    let mut left = count;
+    while left > 0 {
+        let lanes = layout.lanes.min(left);
+        for lane in 0..lanes {
+            // SAFETY: the caller's contract; `from` moves past the last element only in wrapping arithmetic.
+            unsafe { *block.add(lane * layout.next_lane) = value(*from) };
+            from = from.wrapping_offset(step);
+        }
+        block = block.wrapping_add(layout.next_block);
+        left -= lanes;
+    }
+}
+
+/// The number of columns of some sources side by side.
+pub(crate) fn columns<T: Real>(sources: &[Source<'_, T>]) -> usize {
+    sources.iter().map(Source::columns).sum()
+}
+
+/// Packs outer rows `rows` lane-wise into `to`, blocks of `columns` vectors; column `index`, if any, gets the row numbers.
+pub(crate) fn outer_lanes<T: Real>(
+    sources: &[Source<'_, T>],
+    rows: Range<usize>,
+    to: &mut [T],
+    lanes: usize,
+    columns: usize,
+    index: usize,
+) {
+    by_lanes(sources, rows.start, rows.len(), Order::Up, to, lanes, columns, index);
+}
+
+/// Packs inner rows `rows` lane-wise into `to`, the highest first.
+pub(crate) fn inner_lanes<T: Real>(
+    sources: &[Source<'_, T>],
+    rows: Range<usize>,
+    to: &mut [T],
+    lanes: usize,
+    columns: usize,
+    index: usize,
+) {
+    by_lanes(sources, rows.end - 1, rows.len(), Order::Down, to, lanes, columns, index);
+}
+
+#[allow(clippy::too_many_arguments, reason = "rows and where they go")]
+fn by_lanes<T: Real>(
+    sources: &[Source<'_, T>],
+    first: usize,
+    count: usize,
+    order: Order,
+    to: &mut [T],
+    lanes: usize,
+    columns: usize,
+    index: usize,
+) {
+    let next_block = columns * lanes;
+    if count == 0 || next_block == 0 {
+        return;
+    }
+    let room = to.len() / next_block * lanes;
+    assert!(count <= room && self::columns(sources) <= columns);
+    let layout = Layout { lanes, next_block, next_lane: 1, next_c: lanes };
+    let mut column = 0;
+    for source in sources {
+        // SAFETY: block k / lanes < to.len() / next_block, column and lane are within the block.
+        unsafe { source.copy(first, count, order, to.as_mut_ptr().add(column * lanes), layout) };
+        column += source.columns();
+    }
+    if index < columns {
+        for k in 0..count {
+            to[k / lanes * next_block + index * lanes + k % lanes] = T::from_index(row(first, k, order));
+        }
+    }
+    // Lanes without a row repeat the last one.
+    let last = (count - 1) / lanes * next_block + (count - 1) % lanes;
+    for k in count..room {
+        let place = k / lanes * next_block + k % lanes;
+        for c in 0..columns {
+            to[place + c * lanes] = to[last + c * lanes];
+        }
+    }
+}
+
+/// Packs inner rows `rows` one after another into `to`, `columns` values each, the highest first.
+pub(crate) fn inner_rows<T: Real>(
+    sources: &[Source<'_, T>],
+    rows: Range<usize>,
+    to: &mut [T],
+    columns: usize,
+    index: usize,
+) {
+    let count = rows.len();
+    if count == 0 || columns == 0 {
+        return;
+    }
+    assert!(count * columns <= to.len() && self::columns(sources) <= columns);
+    let layout = Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 };
+    let mut column = 0;
+    for source in sources {
+        // SAFETY: row k < count and the source's columns are within `to`.
+        unsafe { source.copy(rows.end - 1, count, Order::Down, to.as_mut_ptr().add(column), layout) };
+        column += source.columns();
+    }
+    if index < columns {
+        for k in 0..count {
+            to[k * columns + index] = T::from_index(row(rows.end - 1, k, Order::Down));
+        }
+    }
+}
+
+/// The k-th row number from `first` on. Row numbers are below 2^32 − 1: inputs are checked.
+fn row(first: usize, k: usize, order: Order) -> u32 {
+    match order {
+        Order::Up => (first + k) as u32,
+        Order::Down => (first - k) as u32,
+    }
+}
+
+/// Turns `count` lane-wise rows into rows one after another.
+pub(crate) fn lanes_to_rows<T: Real>(from: &[T], count: usize, to: &mut [T], lanes: usize, columns: usize) {
+    if columns == 0 {
+        return;
+    }
+    for (block, rows) in from.chunks(lanes * columns).zip(to[..count * columns].chunks_mut(lanes * columns)) {
+        for (c, vector) in block.chunks(lanes).enumerate() {
+            for (row, &x) in rows.chunks_mut(columns).zip(vector) {
+                row[c] = x;
+            }
+        }
+    }
+}

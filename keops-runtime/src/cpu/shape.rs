@@ -1,0 +1,119 @@
+//! The sizes that the engine chooses: register tiles, tiles of inner rows, chunks of outer rows, segments.
+//!
+//! Invariant: all are functions of the kernel's constants, the instruction set and the numbers of rows, never of the
+//! number of threads. Speeds are f32 measurements on Zen 3 and Zen 4 cores.
+use keops_gpu_kernels::kernel::Kernel;
+use keops_gpu_kernels::real::Real;
+
+/// R vectors of outer rows by Q inner rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RegisterTile {
+    pub(crate) r: usize,
+    pub(crate) q: usize,
+}
+
+/// Accumulators that a kernel keeps in registers for one vector of outer rows.
+const fn accumulators<T: Real, K: Kernel<T>>() -> usize {
+    // A state is an array of whatever it is made of.
+    size_of::<K::State<u8>>()
+}
+
+/// The register tile of kernel `K` on an instruction set with this many vector registers.
+pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> RegisterTile {
+    let words = accumulators::<T, K>();
+    let wide = K::INNER_USED > 8;
+    let (r, q) = match registers {
+        // AVX-512 and NEON. Broadcasts are free operands there, so R = 1; more rows of accumulators leave less room.
+        32 if words <= 2 => (1, 4),
+        32 if words <= 8 => (1, 2),
+        // AVX2: two vectors of outer rows share the broadcast of each inner value, which pays when there are many.
+        16 if wide && words <= 2 => (2, 4),
+        16 if words <= 2 => (1, 4),
+        16 if words <= 8 => (1, 2),
+        // SSE2
+        8 if words <= 2 => (1, 2),
+        _ => (1, 1),
+    };
+    RegisterTile { r, q }
+}
+
+/// Inner rows (lanes over outer rows) or bytes of them that are packed at a time.
+///
+/// At most 256 rows, which bounds the rounding of a block's sum; fewer when rows are wide, so that a tile and the outer
+/// block beside it stay in a 32 KiB first-level cache; at least 16, so that packing and merging stay small beside the work.
+pub(crate) fn tile_rows(row_bytes: usize) -> usize {
+    const BYTES: usize = 24 << 10;
+    (BYTES / row_bytes.max(1)).clamp(16, 256)
+}
+
+/// Inner rows packed at a time when lanes run over them: a multiple of `step`, the rows of one register tile.
+///
+/// Each lane folds its share of a tile in a row, so a tile may be longer than [`tile_rows`] at the same rounding.
+pub(crate) fn across_rows(row_bytes: usize, step: usize) -> usize {
+    const BYTES: usize = 24 << 10;
+    (BYTES / row_bytes.max(1)).clamp(step, 256 * step) / step * step
+}
+
+/// How a pass is cut: `chunks` chunks of `chunk_rows` outer rows, each over `segments` segments of inner rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) chunk_rows: usize,
+    pub(crate) chunks: usize,
+    pub(crate) segments: usize,
+    /// Whether the work is worth waking other threads.
+    pub(crate) parallel: bool,
+}
+
+/// Tasks that a large pass is cut into at least: enough for 64 threads to have one.
+const TASKS: usize = 64;
+
+/// Work, in columns of pairs, that takes tens of microseconds: what a task should have at least.
+const TASK_WORK: usize = 1 << 19;
+
+/// Cuts a pass of `m` outer by `n` inner rows. `step` is the outer rows of one register tile, `row_bytes` the memory for
+/// one outer row and its state, `columns` the columns of an inner row.
+///
+/// Inner rows are packed once per chunk, which costs about as much as 4 vectors of outer rows: chunks have at least 256
+/// rows where there are as many. A chunk's memory stays within half of a 512 KiB second-level cache.
+pub(crate) fn cut(m: usize, n: usize, step: usize, row_bytes: usize, columns: usize) -> Cut {
+    const BYTES: usize = 256 << 10;
+    let fits = (BYTES / row_bytes.max(1)).max(step);
+    let chunk_rows = (m / TASKS).clamp(256, 2048).min(fits).min(m).next_multiple_of(step);
+    let chunks = m.div_ceil(chunk_rows);
+    let weight = columns + 2;
+    // Merging states is scalar work, so that a segment has thousands of rows.
+    let least = (TASK_WORK / (weight * chunk_rows.min(m))).max(4096);
+    let segments = TASKS.div_ceil(chunks).min(n / least).max(1);
+    let work = (m as u128) * (n as u128) * weight as u128;
+    Cut { chunk_rows, chunks, segments, parallel: chunks * segments > 1 && work >= TASK_WORK as u128 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_passes_stay_on_one_thread() {
+        assert_eq!(cut(10, 10, 8, 20, 4), Cut { chunk_rows: 16, chunks: 1, segments: 1, parallel: false });
+        assert!(!cut(1000, 10, 8, 20, 4).parallel);
+    }
+
+    #[test]
+    fn large_passes_have_tasks_for_many_threads() {
+        for (m, n) in [(1, 10_000_000), (10, 1_000_000), (10_000, 10_000), (1_000_000, 10_000), (1_000_000, 10)] {
+            let cut = cut(m, n, 8, 20, 4);
+            assert!(cut.parallel && cut.chunks * cut.segments >= TASKS, "{m} by {n}: {cut:?}");
+            assert!(cut.chunks * cut.chunk_rows >= m && (cut.chunks - 1) * cut.chunk_rows < m);
+        }
+    }
+
+    #[test]
+    fn wide_rows_make_small_tiles_and_chunks() {
+        assert_eq!(tile_rows(4 * 4), 256);
+        assert_eq!(tile_rows(4 * 65), 94);
+        assert_eq!(tile_rows(1 << 20), 16);
+        assert_eq!(across_rows(16, 16), 1536);
+        assert_eq!(across_rows(1 << 20, 16), 16);
+        assert_eq!(cut(1000, 1000, 16, 1 << 20, 1000).chunk_rows, 16);
+    }
+}

@@ -1,0 +1,292 @@
+//! [`Table`]: the compiled functions of one kernel, one set for each instruction set, as pointers.
+//!
+//! Invariant: the functions of an instruction set are called only on machines that have it; they are instances of
+//! [`tile`](super::tile), whose safety contracts they keep.
+use keops_gpu_kernels::isa::Isa;
+use keops_gpu_kernels::kernel::Kernel;
+
+use super::access::Single;
+use super::isa::Level;
+use super::shape::{RegisterTile, register_tile};
+use super::tile::{self, AcrossArgs, Sizes, SizesOf, TileArgs};
+use crate::float::Float;
+
+/// The functions of one kernel on one instruction set. Only [`Table::entry`] gives it out.
+pub(crate) struct Entry<T> {
+    /// Lanes of a vector.
+    pub(crate) lanes: usize,
+    /// Blocks of outer rows that `tile` takes at a time.
+    pub(crate) r: usize,
+    /// Blocks of inner rows that `across` takes at a time.
+    pub(crate) q: usize,
+    pub(crate) tile: unsafe fn(&TileArgs<T>),
+    /// Lanes over inner rows, where that is compiled.
+    pub(crate) across: Option<unsafe fn(&AcrossArgs<T>)>,
+    pub(crate) prepare_outer: unsafe fn(*const T, *mut T, usize),
+    pub(crate) prepare_inner: unsafe fn(*const T, *const T, *mut T, usize),
+    pub(crate) finish: unsafe fn(*const T, *const T, *const T, *mut T, usize),
+}
+
+/// All functions of one kernel, made by [`table`].
+pub struct Table<T> {
+    pub(crate) sizes: Sizes,
+    /// Computes derived parameters: `sizes.params` values.
+    prepare_params: unsafe fn(*mut T),
+    /// Writes the neutral state row: `sizes.state` values.
+    init: unsafe fn(*mut T),
+    /// Merges a state row (second) into another, each with the distance of its words.
+    pub(crate) combine: unsafe fn(*mut T, usize, *const T, usize),
+    #[cfg(target_arch = "x86_64")]
+    avx512: Entry<T>,
+    #[cfg(target_arch = "x86_64")]
+    avx2: Entry<T>,
+    #[cfg(target_arch = "x86_64")]
+    sse2: Entry<T>,
+    #[cfg(target_arch = "aarch64")]
+    neon: Entry<T>,
+    scalar: Entry<T>,
+}
+
+impl<T> Table<T> {
+    /// The functions for one level. They run on this machine: that is checked here, and nowhere else can an [`Entry`] be
+    /// had.
+    ///
+    /// # Panics
+    /// When the machine does not have that level.
+    pub(crate) fn entry(&self, level: Level) -> &Entry<T> {
+        assert!(level.is_supported(), "this machine has no {level:?}");
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => &self.avx512,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => &self.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse2 => &self.sse2,
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => &self.neon,
+            _ => &self.scalar,
+        }
+    }
+}
+
+impl<T: Float> Table<T> {
+    /// Computes the derived parameters in `params`, and the neutral state row.
+    pub(crate) fn prepare(&self, params: &mut [T], neutral: &mut [T]) {
+        assert!(params.len() == self.sizes.params && neutral.len() == self.sizes.state);
+        // SAFETY: the slices have the lengths that the functions ask for.
+        unsafe {
+            (self.prepare_params)(params.as_mut_ptr());
+            (self.init)(neutral.as_mut_ptr());
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for Table<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("sizes", &self.sizes).finish_non_exhaustive()
+    }
+}
+
+/// Calls `$f::<.., $r, $q>` for the register tile that the kernel has, out of those that are chosen at all. What is not
+/// chosen is not compiled: the condition is a constant.
+macro_rules! with_register_tile {
+    ($tile:expr, $([$r:literal, $q:literal])*, $f:ident($s:expr, $a:expr)) => {
+        $(if const { let tile = $tile; tile.r == $r && tile.q == $q } {
+            // SAFETY: the caller's contract.
+            return unsafe { tile::$f::<_, K, $r, $q>($s, $a) };
+        })*
+    };
+}
+
+/// The same for `across`, which has no R.
+macro_rules! with_across {
+    ($tile:expr, $([$q:literal])*, ($s:expr, $a:expr)) => {
+        $(if const { across_q($tile.q) == $q } {
+            // SAFETY: the caller's contract.
+            return unsafe { tile::across::<_, K, $q>($s, $a) };
+        })*
+    };
+}
+
+/// Blocks of inner rows that `across` takes at a time, given the Q of a tile.
+const fn across_q(q: usize) -> usize {
+    if q >= 4 { 4 } else { q }
+}
+
+/// The functions of one instruction set.
+macro_rules! instruction_set {
+    ($arch:literal, $features:literal, $module:ident, $registers:literal, across: $across:ident) => {
+        #[cfg(target_arch = $arch)]
+        mod $module {
+            use super::*;
+
+            const fn chosen<T: Float, K: Kernel<T>>() -> RegisterTile {
+                register_tile::<T, K>($registers)
+            }
+
+            // The five functions below keep the contract of their namesakes in `tile`, and run on machines with the
+            // instruction set.
+
+            #[target_feature(enable = $features)]
+            unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
+                // SAFETY: the machine has the instruction set.
+                let s = unsafe { T::$module() };
+                with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 3] [1, 4] [1, 6] [1, 8] [2, 2] [2, 4], tile(s, a));
+            }
+            #[allow(dead_code, reason = "not every instruction set has it")]
+            #[target_feature(enable = $features)]
+            unsafe fn across<T: Float, K: Kernel<T>>(a: &AcrossArgs<T>) {
+                // SAFETY: the machine has the instruction set.
+                let s = unsafe { T::$module() };
+                with_across!(chosen::<T, K>(), [1] [2] [3] [4], (s, a));
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn prepare_outer<T: Float, K: Kernel<T>>(params: *const T, x: *mut T, blocks: usize) {
+                // SAFETY: the machine has the instruction set; the caller's contract.
+                unsafe { tile::prepare_outer::<_, K>(T::$module(), params, x, blocks) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn prepare_inner<T: Float, K: Kernel<T>>(params: *const T, raw: *const T, used: *mut T, blocks: usize) {
+                // SAFETY: the machine has the instruction set; the caller's contract.
+                unsafe { tile::prepare_inner::<_, K>(T::$module(), params, raw, used, blocks) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn finish<T: Float, K: Kernel<T>>(
+                params: *const T,
+                x: *const T,
+                state: *const T,
+                out: *mut T,
+                blocks: usize,
+            ) {
+                // SAFETY: the machine has the instruction set; the caller's contract.
+                unsafe { tile::finish::<_, K>(T::$module(), params, x, state, out, blocks) }
+            }
+
+            pub(super) const fn entry<T: Float, K: Kernel<T>>() -> Entry<T> {
+                let chosen = chosen::<T, K>();
+                Entry {
+                    lanes: instruction_set!(@lanes $module),
+                    r: chosen.r,
+                    q: across_q(chosen.q),
+                    tile: tile::<T, K>,
+                    across: instruction_set!(@across $across across),
+                    prepare_outer: prepare_outer::<T, K>,
+                    prepare_inner: prepare_inner::<T, K>,
+                    finish: finish::<T, K>,
+                }
+            }
+        }
+    };
+    (@across yes $across:ident) => { Some($across::<T, K>) };
+    (@across no $across:ident) => { None };
+    (@lanes avx512) => { <T::Avx512 as Isa>::LANES };
+    (@lanes avx2) => { <T::Avx2 as Isa>::LANES };
+    (@lanes sse2) => { <T::Sse2 as Isa>::LANES };
+    (@lanes neon) => { <T::Neon as Isa>::LANES };
+}
+
+instruction_set!("x86_64", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma", avx512, 32, across: yes);
+instruction_set!("x86_64", "avx2,fma", avx2, 16, across: yes);
+instruction_set!("x86_64", "sse2", sse2, 8, across: no);
+instruction_set!("aarch64", "neon", neon, 32, across: yes);
+
+/// Plain Rust: one lane, one row at a time.
+mod scalar {
+    use super::*;
+
+    // The functions below keep the contract of their namesakes in `tile`.
+
+    unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
+        // SAFETY: the caller's contract.
+        unsafe { tile::tile::<_, K, 1, 1>(T::scalar(), a) }
+    }
+    unsafe fn prepare_outer<T: Float, K: Kernel<T>>(params: *const T, x: *mut T, blocks: usize) {
+        // SAFETY: the caller's contract.
+        unsafe { tile::prepare_outer::<_, K>(T::scalar(), params, x, blocks) }
+    }
+    unsafe fn prepare_inner<T: Float, K: Kernel<T>>(params: *const T, raw: *const T, used: *mut T, blocks: usize) {
+        // SAFETY: the caller's contract.
+        unsafe { tile::prepare_inner::<_, K>(T::scalar(), params, raw, used, blocks) }
+    }
+    unsafe fn finish<T: Float, K: Kernel<T>>(
+        params: *const T,
+        x: *const T,
+        state: *const T,
+        out: *mut T,
+        blocks: usize,
+    ) {
+        // SAFETY: the caller's contract.
+        unsafe { tile::finish::<_, K>(T::scalar(), params, x, state, out, blocks) }
+    }
+
+    pub(super) const fn entry<T: Float, K: Kernel<T>>() -> Entry<T> {
+        Entry {
+            lanes: 1,
+            r: 1,
+            q: 1,
+            tile: tile::<T, K>,
+            across: None,
+            prepare_outer: prepare_outer::<T, K>,
+            prepare_inner: prepare_inner::<T, K>,
+            finish: finish::<T, K>,
+        }
+    }
+
+    /// Computes the derived parameters.
+    ///
+    /// # Safety
+    /// `params` points to all parameter columns, initialised and not shared with anyone.
+    pub(super) unsafe fn prepare_params<T: Float, K: Kernel<T>>(params: *mut T) {
+        // SAFETY: the caller's contract.
+        let mut p = unsafe { Single::new(T::scalar(), params, const { SizesOf::<T, K>::SIZES.params }, 1) };
+        K::prepare_params(T::scalar(), &mut p);
+    }
+    /// Writes the neutral state row.
+    ///
+    /// # Safety
+    /// `row` points to the words of a state row, initialised and not shared with anyone.
+    pub(super) unsafe fn init<T: Float, K: Kernel<T>>(row: *mut T) {
+        // SAFETY: the caller's contract.
+        let mut row = unsafe { Single::new(T::scalar(), row, K::ROW, 1) };
+        K::init(T::scalar(), &mut row);
+    }
+    /// Merges `other` into `row`.
+    ///
+    /// # Safety
+    /// Both point to the words of a state row, `next_row` and `next_other` values apart, initialised, `row` not shared
+    /// with anyone.
+    pub(super) unsafe fn combine<T: Float, K: Kernel<T>>(
+        row: *mut T,
+        next_row: usize,
+        other: *const T,
+        next_other: usize,
+    ) {
+        // SAFETY: the caller's contract; nothing is written through `other`.
+        let (mut row, other) = unsafe {
+            (
+                Single::new(T::scalar(), row, K::ROW, next_row),
+                Single::new(T::scalar(), other.cast_mut(), K::ROW, next_other),
+            )
+        };
+        K::combine(T::scalar(), &mut row, &other);
+    }
+}
+
+/// The functions of kernel `K`, for an expansion's `const { &[table::<T, K0>(), ..] }`.
+pub const fn table<T: Float, K: Kernel<T>>() -> Table<T> {
+    Table {
+        sizes: SizesOf::<T, K>::SIZES,
+        prepare_params: scalar::prepare_params::<T, K>,
+        init: scalar::init::<T, K>,
+        combine: scalar::combine::<T, K>,
+        #[cfg(target_arch = "x86_64")]
+        avx512: avx512::entry::<T, K>(),
+        #[cfg(target_arch = "x86_64")]
+        avx2: avx2::entry::<T, K>(),
+        #[cfg(target_arch = "x86_64")]
+        sse2: sse2::entry::<T, K>(),
+        #[cfg(target_arch = "aarch64")]
+        neon: neon::entry::<T, K>(),
+        scalar: scalar::entry::<T, K>(),
+    }
+}

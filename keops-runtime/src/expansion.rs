@@ -1,0 +1,38 @@
+//! What the methods of an expansion call: small, so that the expansion is.
+use crate::cpu::table::Table;
+use crate::error::Error;
+use crate::float::Float;
+use crate::input::Rows;
+use crate::options::Options;
+use crate::output::{FromValue, Value};
+use crate::plan::Function;
+use crate::run::run;
+
+/// The outputs of a function, in order.
+pub type Values<T> = std::vec::IntoIter<Value<T>>;
+
+/// [`run`], with the outputs ready to be taken one after another.
+///
+/// # Errors
+/// As [`run`].
+pub fn call<T: Float>(
+    function: &'static Function,
+    tables: &[Table<T>],
+    inputs: &[&Rows<'_, T>],
+    options: &Options,
+) -> Result<Values<T>, Error> {
+    Ok(run(function, tables, inputs, options)?.into_iter())
+}
+
+/// The next output.
+///
+/// # Panics
+/// When there is none: an expansion takes as many as its function has.
+pub fn take<T: Float, V: FromValue<T>>(values: &mut Values<T>) -> V {
+    V::from_value(values.next().expect("a function has the outputs that its expansion takes"))
+}
+
+/// The error that a function has no PTX.
+pub fn no_ptx(function: &'static str, reason: &'static str) -> Error {
+    Error::NoPtx { function, reason }
+}

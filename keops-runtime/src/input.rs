@@ -1,0 +1,124 @@
+//! [`IntoRows`] and [`IntoParameter`]: what a formula can be called with, and [`Rows`], the borrowed view they give.
+//!
+//! Invariants: nothing is copied (a parameter passed by value is moved); any strides are accepted, negative and zero ones
+//! too. The rank is checked by the types, the number of columns by [`Rows::check`] before anything runs.
+use ndarray::{ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3};
+
+use crate::cpu::pack::Source;
+use crate::error::Error;
+use crate::float::Float;
+use crate::plan::Input;
+use crate::shape::{Matrix, Scalar, Shape, Vector};
+
+mod parameters;
+mod rows;
+
+/// One variable or parameter as a formula reads it: rows of one static rank, borrowed.
+///
+/// Made by [`IntoRows`] and [`IntoParameter`]; there is nothing to do with it but to pass it on.
+#[derive(Clone, Debug)]
+pub struct Rows<'a, T> {
+    data: Numbers<'a, T>,
+}
+
+/// Where the numbers are. Further places (device memory) become further variants.
+#[derive(Clone, Debug)]
+enum Numbers<'a, T> {
+    /// In an array of the caller, with its shape (rows, r, c): a scalar is 1 × 1, a vector 1 × D.
+    View(Source<'a, T>),
+    /// Here: a parameter passed by value, of r × c numbers, row-major.
+    Owned(Vec<T>, usize, usize),
+    /// Here: one number.
+    One(T),
+}
+
+impl<'a, T: Float> Rows<'a, T> {
+    fn view(view: ArrayView3<'a, T>) -> Self {
+        Rows { data: Numbers::View(Source::values(view)) }
+    }
+    /// From `flat`, which holds `rows` × `r` × `c` numbers.
+    fn flat(flat: &'a [T], rows: usize, r: usize, c: usize) -> Self {
+        Rows { data: Numbers::View(Source::contiguous(flat, rows, r, c)) }
+    }
+    fn scalars(view: ArrayView1<'a, T>) -> Self {
+        Self::view(view.insert_axis(Dim(1)).insert_axis(Dim(2)))
+    }
+    fn vectors(view: ArrayView2<'a, T>) -> Self {
+        Self::view(view.insert_axis(Dim(1)))
+    }
+
+    /// The numbers, for reading.
+    pub(crate) fn source(&self) -> Source<'_, T> {
+        match &self.data {
+            Numbers::View(source) => *source,
+            Numbers::Owned(numbers, r, c) => Source::contiguous(numbers, 1, *r, *c),
+            Numbers::One(x) => Source::contiguous(std::slice::from_ref(x), 1, 1, 1),
+        }
+    }
+
+    /// Compares with the declaration, and returns the number of rows (1 for a parameter).
+    pub(crate) fn check(&self, function: &'static str, input: &Input) -> Result<usize, Error> {
+        let (rows, r, c) = self.source().dim();
+        let fits = match input.shape {
+            Shape::Scalar => (r, c) == (1, 1),
+            Shape::Vector(d) => (r, c) == (1, d),
+            Shape::Matrix(a, b) => (r, c) == (a, b),
+        };
+        if !fits {
+            let found = if let Shape::Matrix(..) = input.shape { Shape::Matrix(r, c) } else { Shape::Vector(c) };
+            return Err(Error::Columns {
+                function,
+                variable: input.name,
+                axis: input.axis.map(|axis| axis.letter()),
+                expected: input.shape,
+                found,
+            });
+        }
+        // The last index must differ from the one that means "none".
+        if rows > u32::MAX as usize {
+            return Err(Error::TooManyRows { function, variable: input.name, rows });
+        }
+        Ok(rows)
+    }
+}
+
+/// Anything viewable as rows of shape `S` of `T`: the argument for an i- or j-variable.
+///
+/// | declared | accepted |
+/// |---|---|
+/// | `T` ([`Scalar`]) | `&Array1<T>`, any `ArrayView1<T>`, `&[T]`, `&Vec<T>`, `&[T; N]` |
+/// | `[T; D]` ([`Vector`]) | `&Array2<T>` of D columns, any `ArrayView2<T>`, `&[[T; D]]`, `&Vec<[T; D]>`, `&[[T; D]; N]` |
+/// | `[[T; C]; R]` ([`Matrix`]) | `&Array3<T>` of shape (rows, R, C), any `ArrayView3<T>`, `&[[[T; C]; R]]`, `&Vec<[[T; C]; R]>`, `&[[[T; C]; R]; N]` |
+///
+/// and references to these references. Views may have any strides; nothing is copied.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read as rows of `{S}` of `{T}`",
+    label = "expected rows of `{S}` of `{T}`",
+    note = "a scalar variable takes `&Array1<T>`, `ArrayView1<T>`, `&[T]` or `&Vec<T>`",
+    note = "a vector variable takes `&Array2<T>`, `ArrayView2<T>`, `&[[T; D]]` or `&Vec<[T; D]>`",
+    note = "a matrix variable takes `&Array3<T>`, `ArrayView3<T>`, `&[[[T; C]; R]]` or `&Vec<[[T; C]; R]>`",
+    note = "pass arrays by reference (`&x`)"
+)]
+pub trait IntoRows<'a, T, S> {
+    /// Borrows the rows.
+    fn into_rows(self) -> Rows<'a, T>;
+}
+
+/// Anything viewable as one value of shape `S` of `T`: the argument for a parameter.
+///
+/// | declared | accepted |
+/// |---|---|
+/// | `T` ([`Scalar`]) | `T`, `&T` |
+/// | `[T; D]` ([`Vector`]) | `[T; D]`, `&[T; D]`, `&Array1<T>` of length D, any `ArrayView1<T>` |
+/// | `[[T; C]; R]` ([`Matrix`]) | `[[T; C]; R]`, `&[[T; C]; R]`, `&Array2<T>` of shape (R, C), any `ArrayView2<T>` |
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read as a parameter of `{S}` of `{T}`",
+    label = "expected a `{S}` of `{T}`",
+    note = "a scalar parameter takes `T` or `&T`",
+    note = "a vector parameter takes `[T; D]`, `&[T; D]`, `&Array1<T>` or `ArrayView1<T>`",
+    note = "a matrix parameter takes `[[T; C]; R]`, `&[[T; C]; R]`, `&Array2<T>` or `ArrayView2<T>`"
+)]
+pub trait IntoParameter<'a, T, S> {
+    /// Borrows (or, by value, takes) the numbers.
+    fn into_parameter(self) -> Rows<'a, T>;
+}
