@@ -7,4 +7,5 @@ pub mod lower;
 pub mod ops;
 pub mod reductions;
 pub mod types;
+pub mod typing;
 pub mod value;

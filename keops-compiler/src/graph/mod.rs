@@ -100,6 +100,10 @@ impl Graph {
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }
+    /// The id of a node of this graph.
+    pub fn id_of(&self, node: &Node) -> Option<NodeId> {
+        self.ids.get(node).copied()
+    }
     /// All ids, arguments before users.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)

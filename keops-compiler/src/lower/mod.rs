@@ -7,6 +7,7 @@
 //!
 //! Invariants: a number is emitted once per loop nest (memoised), in the outermost loop that has its index's variables.
 
+mod arrays;
 mod contract;
 mod ir;
 pub mod kernel;

@@ -16,6 +16,12 @@ pub static OP: Op = Op {
         lower: |l, a, _| l.prim(Prim::Div, a),
         vjp: |g, call| {
             // d(a/b) = da/b − (a/b)·db/b
+            if g.as_constant(call.args[0]) == Some(1.0) && g.shape(call.args[0]) == Shape::Scalar {
+                // d(1/b) = −(1/b)²·db, without another division
+                let square = g.apply(&mul::OP, &[call.node, call.node]);
+                let scaled = g.apply(&mul::OP, &[call.cotangent, square]);
+                return vec![None, Some(g.apply(&neg::OP, &[scaled]))];
+            }
             let left = g.apply(&OP, &[call.cotangent, call.args[1]]);
             let scaled = g.apply(&mul::OP, &[left, call.node]);
             vec![Some(left), Some(g.apply(&neg::OP, &[scaled]))]

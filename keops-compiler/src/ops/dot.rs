@@ -19,11 +19,28 @@ pub static OP: Op = Op {
         },
         costly: true,
         vjp: |g, call| {
+            if call.args[0] == call.args[1] {
+                // d|a|² = 2·⟨a, da⟩, in one term
+                let two = g.literal(2.0);
+                let twice = g.apply(&mul::OP, &[call.cotangent, two]);
+                return vec![Some(g.apply(&mul::OP, &[twice, call.args[0]])), None];
+            }
             let left = g.apply(&mul::OP, &[call.cotangent, call.args[1]]);
             let right = g.apply(&mul::OP, &[call.cotangent, call.args[0]]);
             vec![Some(left), Some(right)]
         },
-        simplify: no_simplification,
+        simplify: |g, args, _| {
+            // The zeros of a derivative are zeros, whatever they meet.
+            for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
+                if let Some((part, offset)) = place::parts(g, this) {
+                    let shape = g.shape(part);
+                    let other = take::block(g, other, offset, shape);
+                    let op = if shape == Shape::Scalar { &mul::OP } else { &OP };
+                    return Some(g.apply(op, &[part, other]));
+                }
+            }
+            None
+        },
     },
     reference: Reference::Whole(|args, _| {
         Value::scalar(args[0].data.iter().zip(&args[1].data).map(|(a, b)| a * b).sum())

@@ -8,19 +8,73 @@
 use crate::graph::{Graph, Node, NodeId};
 use crate::lower::{Ix, Lowerer, Operand, Term};
 use crate::types::{Element, Shape, Type};
+pub use crate::typing::*;
 use crate::value::Value;
 
+pub mod abs;
 pub mod add;
+pub mod and;
+pub mod array;
+pub mod clamp;
+pub mod concat;
+pub mod cos;
+pub mod diagonal;
+pub mod dist;
 pub mod div;
 pub mod dot;
+pub mod elem;
+pub mod eq;
 pub mod exp;
 pub mod exp2_sum;
+pub mod extract;
+pub mod first_equal;
+pub mod ge;
+pub mod gt;
+pub mod index;
+pub mod index_eq;
+pub mod inv;
+pub mod inv_or_zero;
+pub mod larger;
+pub mod largest;
+pub mod le;
+pub mod log;
+pub mod lt;
+pub mod matmul;
+pub mod matvec;
+pub mod max;
+pub mod mean;
+pub mod min;
 pub mod mul;
+pub mod ne;
 pub mod neg;
+pub mod norm2;
+pub mod normalize;
+pub mod not;
+pub mod or;
+pub mod outer;
+pub mod place;
+pub mod pow;
+pub mod powf;
+pub mod relu;
+pub mod rsqrt;
+pub mod select;
+pub mod sign;
+pub mod sin;
+pub mod slice;
+pub mod smaller;
+pub mod smallest;
 pub mod sqdist;
 pub mod sqnorm2;
+pub mod sqrt;
+pub mod square;
+pub mod step;
 pub mod sub;
 pub mod sum;
+pub mod take;
+pub mod tanh;
+pub mod trace;
+pub mod transpose;
+pub mod vecmat;
 
 /// Everything about one operation.
 pub struct Op {
@@ -66,6 +120,19 @@ pub enum Arity {
     Exactly(usize),
     /// At least this many.
     AtLeast(usize),
+    /// From the first to the second number, both included.
+    Between(usize, usize),
+}
+
+impl Arity {
+    /// Whether a call with `count` arguments has the right number.
+    pub fn accepts(self, count: usize) -> bool {
+        match self {
+            Arity::Exactly(n) => count == n,
+            Arity::AtLeast(n) => count >= n,
+            Arity::Between(least, most) => (least..=most).contains(&count),
+        }
+    }
 }
 
 /// What an operation computes.
@@ -132,93 +199,78 @@ pub enum Reference {
     Whole(fn(&[Value], &[i64]) -> Value),
 }
 
-/// Why arguments do not fit, without spans: argument numbers, for the checker to attach expressions and types to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TypeError {
-    /// Two arguments must have equal shapes (or one must be a scalar, where `broadcast`).
-    Unequal {
-        /// One argument.
-        left: usize,
-        /// The other.
-        right: usize,
-        /// Whether a scalar would have been accepted.
-        broadcast: bool,
-    },
-    /// An argument has the wrong kind of type.
-    Expected {
-        /// The argument.
-        arg: usize,
-        /// What would fit, as in "a vector", "a vector of dimension 3", "a scalar", "a condition".
-        expected: String,
-    },
-    /// A static parameter is out of range.
-    Parameter {
-        /// Its number.
-        param: usize,
-        /// What would fit, as in "at least 1", "less than the dimension 3".
-        expected: String,
-    },
-}
-
-/// Shape rule of element-wise operations on real numbers: equal shapes, scalars broadcast.
-pub fn broadcast(types: &[Type], _: &[i64]) -> Result<Type, TypeError> {
-    Ok(Type::real(broadcast_shape(types, 0)?))
-}
-
-/// The common shape of real arguments, scalars broadcasting; `first` is the number of `types[0]` in the call.
-pub fn broadcast_shape(types: &[Type], first: usize) -> Result<Shape, TypeError> {
-    let mut shape = Shape::Scalar;
-    let mut widest = 0;
-    for (k, ty) in types.iter().enumerate() {
-        if ty.element != Element::Real {
-            return Err(TypeError::Expected { arg: first + k, expected: "a real number".into() });
-        }
-        if ty.shape == Shape::Scalar || ty.shape == shape {
-            continue;
-        }
-        if shape != Shape::Scalar {
-            return Err(TypeError::Unequal { left: first + widest, right: first + k, broadcast: true });
-        }
-        (shape, widest) = (ty.shape, k);
-    }
-    Ok(shape)
-}
-
-/// The dimension of a vector argument.
-pub fn vector(types: &[Type], arg: usize) -> Result<usize, TypeError> {
-    match types.get(arg) {
-        Some(Type { element: Element::Real, shape: Shape::Vector(n) }) => Ok(*n),
-        _ => Err(TypeError::Expected { arg, expected: "a vector".into() }),
-    }
-}
-
-/// The dimensions of a matrix argument.
-pub fn matrix(types: &[Type], arg: usize) -> Result<(usize, usize), TypeError> {
-    match types.get(arg) {
-        Some(Type { element: Element::Real, shape: Shape::Matrix(r, c) }) => Ok((*r, *c)),
-        _ => Err(TypeError::Expected { arg, expected: "a matrix".into() }),
-    }
-}
-
-/// Two vector arguments of the same dimension.
-pub fn equal_vectors(types: &[Type], left: usize, right: usize) -> Result<usize, TypeError> {
-    let (n, m) = (vector(types, left)?, vector(types, right)?);
-    if n == m { Ok(n) } else { Err(TypeError::Unequal { left, right, broadcast: false }) }
-}
-
 /// All operations, in the order of the documentation.
 pub static OPS: &[&Op] = &[
+    // operators
     &add::OP,
     &sub::OP,
     &mul::OP,
     &div::OP,
     &neg::OP,
+    // comparisons and choices
+    &lt::OP,
+    &le::OP,
+    &gt::OP,
+    &ge::OP,
+    &eq::OP,
+    &ne::OP,
+    &and::OP,
+    &or::OP,
+    &not::OP,
+    &select::OP,
+    // scalar maths
+    &square::OP,
+    &pow::OP,
+    &powf::OP,
+    &sqrt::OP,
+    &rsqrt::OP,
+    &inv::OP,
     &exp::OP,
-    &exp2_sum::OP,
+    &log::OP,
+    &sin::OP,
+    &cos::OP,
+    &tanh::OP,
+    &abs::OP,
+    &sign::OP,
+    &step::OP,
+    &relu::OP,
+    &clamp::OP,
+    &min::OP,
+    &max::OP,
+    // vectors
     &sum::OP,
+    &mean::OP,
     &dot::OP,
     &sqnorm2::OP,
+    &norm2::OP,
+    &normalize::OP,
     &sqdist::OP,
+    &dist::OP,
+    &concat::OP,
+    &extract::OP,
+    &elem::OP,
+    &index::OP,
+    &slice::OP,
+    &array::OP,
+    // matrices
+    &matvec::OP,
+    &vecmat::OP,
+    &matmul::OP,
+    &outer::OP,
+    &transpose::OP,
+    &trace::OP,
+    // made by the compiler
+    &smaller::OP,
+    &larger::OP,
+    &smallest::OP,
+    &largest::OP,
+    &first_equal::OP,
+    &inv_or_zero::OP,
+    &take::OP,
+    &place::OP,
+    &diagonal::OP,
+    &index_eq::OP,
+    &exp2_sum::OP,
 ];
 
 /// The operation of this name that users can call.
@@ -237,7 +289,7 @@ pub fn fold_constants(g: &mut Graph, args: &[NodeId], f: fn(&[f64]) -> f64) -> O
 pub fn sum_all(l: &mut Lowerer<'_>, like: NodeId, term: &mut dyn FnMut(&mut Lowerer<'_>, &[Ix]) -> Term) -> Operand {
     match l.graph.shape(like) {
         Shape::Scalar => l.sum(1, &mut |l, _| term(l, &[])),
-        Shape::Vector(n) => l.sum(n, &mut |l, k| term(l, &[k.clone()])),
+        Shape::Vector(n) => l.sum(n, &mut |l, k| term(l, std::slice::from_ref(k))),
         Shape::Matrix(r, c) => l.sum(r, &mut |l, k| {
             let k = k.clone();
             Term::Value(l.sum(c, &mut |l, m| term(l, &[k.clone(), m.clone()])))

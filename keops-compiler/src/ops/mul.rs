@@ -15,6 +15,12 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Mul, a),
         vjp: |g, call| {
+            if call.args[0] == call.args[1] {
+                // d(a²) = 2·a·da, in one term
+                let two = g.literal(2.0);
+                let twice = g.apply(&OP, &[call.cotangent, two]);
+                return vec![Some(g.apply(&OP, &[twice, call.args[0]])), None];
+            }
             let left = g.apply(&OP, &[call.cotangent, call.args[1]]);
             let right = g.apply(&OP, &[call.cotangent, call.args[0]]);
             vec![Some(left), Some(right)]
@@ -38,6 +44,15 @@ pub static OP: Op = Op {
             if let Some(&[b]) = g.as_op(args[1], &neg::OP) {
                 let product = g.apply(&OP, &[args[0], b]);
                 return Some(g.apply(&neg::OP, &[product]));
+            }
+            // The zeros of a derivative are zeros, whatever they meet.
+            for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
+                if let Some((part, offset)) = place::parts(g, this) {
+                    let (whole, shape) = (g.shape(this), g.shape(part));
+                    let other = if g.shape(other) == whole { take::block(g, other, offset, shape) } else { other };
+                    let product = g.apply(&OP, &[part, other]);
+                    return Some(place::in_zeros(g, product, offset, whole));
+                }
             }
             fold_constants(g, args, |a| a[0] * a[1])
         },

@@ -19,6 +19,11 @@ pub static OP: Op = Op {
             if let Some(&[inner]) = g.as_op(args[0], &OP) {
                 return Some(inner);
             }
+            if let Some((part, offset)) = place::parts(g, args[0]) {
+                let whole = g.shape(args[0]);
+                let negative = g.apply(&OP, &[part]);
+                return Some(place::in_zeros(g, negative, offset, whole));
+            }
             fold_constants(g, args, |a| -a[0])
         },
         late: no_simplification,

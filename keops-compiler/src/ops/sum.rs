@@ -23,7 +23,10 @@ pub static OP: Op = Op {
             let ones = g.constant(1.0, shape);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, ones]))]
         },
-        simplify: no_simplification,
+        simplify: |g, args, _| {
+            let (part, _) = place::parts(g, args[0])?;
+            Some(if g.shape(part) == Shape::Scalar { part } else { g.apply(&OP, &[part]) })
+        },
     },
     reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().sum())),
     test_range: (-4.0, 4.0),

@@ -3,14 +3,22 @@
 //! A reduction says which reducer of the kernel ([`Reducer`]) it is built on, what is fed to it, and how its value is read
 //! from the reducer's; its derivative as graph nodes; an f64 reference. Back ends know reducers, not reductions.
 
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Kind, Node, NodeId};
 use crate::lower::{Ix, Lowerer, Operand, Reducer, Slot};
-use crate::ops::{TypeError, Vjp};
+use crate::ops::{TypeError, Vjp, VjpCall, index_eq, select};
 use crate::types::{Axis, Element, Type};
 use crate::value::Value;
 
+pub mod argkmin;
+pub mod argmax;
 pub mod argmin;
+pub mod kmin;
+pub mod logsumexp;
+pub mod max;
+pub mod mean;
+pub mod min;
 pub mod sum;
+pub mod sumsoftmaxweight;
 
 /// Everything about one reduction.
 pub struct Reduction {
@@ -61,7 +69,18 @@ pub struct Feed {
 }
 
 /// All reductions, in the order of the documentation.
-pub static REDUCTIONS: &[&Reduction] = &[&sum::REDUCTION, &argmin::REDUCTION];
+pub static REDUCTIONS: &[&Reduction] = &[
+    &sum::REDUCTION,
+    &mean::REDUCTION,
+    &min::REDUCTION,
+    &max::REDUCTION,
+    &argmin::REDUCTION,
+    &argmax::REDUCTION,
+    &kmin::REDUCTION,
+    &argkmin::REDUCTION,
+    &logsumexp::REDUCTION,
+    &sumsoftmaxweight::REDUCTION,
+];
 
 /// The reduction of this name (without the index), aliases included.
 pub fn find(name: &str) -> Option<&'static Reduction> {
@@ -74,6 +93,22 @@ pub fn real(types: &[Type], arg: usize) -> Result<Type, TypeError> {
         Element::Real => Ok(types[arg]),
         _ => Err(TypeError::Expected { arg, expected: "a real number".into() }),
     }
+}
+
+/// The axis that a reduction folds.
+pub fn axis_of(g: &Graph, reduction: NodeId) -> Axis {
+    match g.node(reduction).kind {
+        Kind::Reduce(_, axis, _) => axis,
+        _ => unreachable!("internal error in keops: not a reduction"),
+    }
+}
+
+/// The cotangent at the rows that the reduction chose (by `rows`, the indices behind its result), 0 at all others.
+pub fn where_chosen(g: &mut Graph, call: &VjpCall<'_>, rows: NodeId) -> NodeId {
+    let row = g.row(axis_of(g, call.node));
+    let chosen = g.apply(&index_eq::OP, &[row, rows]);
+    let zero = g.literal(0.0);
+    g.apply(&select::OP, &[chosen, call.cotangent, zero])
 }
 
 /// Reference of reductions that work number by number: folds every number of the first argument over the rows.

@@ -1,0 +1,23 @@
+//! `a <= b`
+
+use super::*;
+use crate::lower::Prim;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "le",
+    syntax: Syntax::Operator("<="),
+    keops_name: "LessOrEqual",
+    doc: "`a <= b`; false where either is NaN.",
+    arity: Arity::Exactly(2),
+    params: &[],
+    infer: comparison,
+    body: Body::Elementwise {
+        lower: |l, a, _| l.prim(Prim::Le, a),
+        vjp: |_, _| vec![None, None],
+        simplify: no_simplification,
+        late: no_simplification,
+    },
+    reference: Reference::Elementwise(|a, _| f64::from(a[0] <= a[1])),
+    test_range: (-4.0, 4.0),
+};

@@ -1,0 +1,50 @@
+//! `matmul(A, B)`
+
+use super::*;
+use crate::lower::Term;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "matmul",
+    syntax: Syntax::Call,
+    keops_name: "",
+    doc: "Matrix product: r×k times k×c is r×c.",
+    arity: Arity::Exactly(2),
+    params: &[],
+    infer: |types, _| {
+        let ((r, k), (rows, c)) = (matrix(types, 0)?, matrix(types, 1)?);
+        if rows != k {
+            return Err(TypeError::Expected { arg: 1, expected: format!("a matrix of {k} rows") });
+        }
+        sized(Shape::Matrix(r, c), 0)
+    },
+    body: Body::Indexed {
+        lower: |l, node, ix| {
+            let (a, b) = (node.args[0], node.args[1]);
+            let Shape::Matrix(_, inner) = l.graph.shape(a) else {
+                unreachable!("internal error in keops: matmul of a matrix")
+            };
+            l.sum(inner, &mut |l, k| {
+                let left = l.number(a, &[ix[0].clone(), k.clone()]);
+                Term::Product(left, l.number(b, &[k.clone(), ix[1].clone()]))
+            })
+        },
+        costly: true,
+        vjp: |g, call| {
+            let right = g.apply(&transpose::OP, &[call.args[1]]);
+            let left = g.apply(&transpose::OP, &[call.args[0]]);
+            vec![Some(g.apply(&OP, &[call.cotangent, right])), Some(g.apply(&OP, &[left, call.cotangent]))]
+        },
+        simplify: no_simplification,
+    },
+    reference: Reference::Whole(|args, _| match (args[0].shape, args[1].shape) {
+        (Shape::Matrix(r, inner), Shape::Matrix(_, c)) => {
+            let at = |row: usize, column: usize| {
+                (0..inner).map(|k| args[0].data[row * inner + k] * args[1].data[k * c + column]).sum()
+            };
+            Value { shape: Shape::Matrix(r, c), data: (0..r * c).map(|n| at(n / c, n % c)).collect() }
+        }
+        _ => Value::scalar(f64::NAN),
+    }),
+    test_range: (-4.0, 4.0),
+};

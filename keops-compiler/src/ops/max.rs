@@ -1,0 +1,27 @@
+//! `max(a, b)`, number by number, and `max(v)`, inside one vector (over rows it is the reduction `max_j`)
+
+use super::*;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "max",
+    syntax: Syntax::Call,
+    keops_name: "Max",
+    doc: "`max(a, b)`: the larger of two numbers, NaN only if both are; `max(v)`: the largest number of a vector, NaN ignored. Derivative: the first of equal ones.",
+    arity: Arity::Between(1, 2),
+    params: &[],
+    infer: |types, params| match types {
+        [_] => (largest::OP.infer)(types, params),
+        _ => broadcast(types, params),
+    },
+    body: Body::Composite(|g, args, _| g.apply(if args.len() == 1 { &largest::OP } else { &larger::OP }, args)),
+    reference: Reference::Whole(|args, _| match args {
+        [v] => Value::scalar(v.data.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(x))),
+        _ => {
+            let shape = args.iter().map(|a| a.shape).max_by_key(|s| s.rank()).unwrap_or(Shape::Scalar);
+            let data = (0..shape.len()).map(|k| args[0].broadcast(k).max(args[1].broadcast(k))).collect();
+            Value { shape, data }
+        }
+    }),
+    test_range: (-4.0, 4.0),
+};

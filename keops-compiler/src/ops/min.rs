@@ -1,0 +1,27 @@
+//! `min(a, b)`, number by number, and `min(v)`, inside one vector (over rows it is the reduction `min_j`)
+
+use super::*;
+
+/// The record.
+pub static OP: Op = Op {
+    name: "min",
+    syntax: Syntax::Call,
+    keops_name: "Min",
+    doc: "`min(a, b)`: the smaller of two numbers, NaN only if both are; `min(v)`: the smallest number of a vector, NaN ignored. Derivative: the first of equal ones.",
+    arity: Arity::Between(1, 2),
+    params: &[],
+    infer: |types, params| match types {
+        [_] => (smallest::OP.infer)(types, params),
+        _ => broadcast(types, params),
+    },
+    body: Body::Composite(|g, args, _| g.apply(if args.len() == 1 { &smallest::OP } else { &smaller::OP }, args)),
+    reference: Reference::Whole(|args, _| match args {
+        [v] => Value::scalar(v.data.iter().fold(f64::INFINITY, |m, &x| m.min(x))),
+        _ => {
+            let shape = args.iter().map(|a| a.shape).max_by_key(|s| s.rank()).unwrap_or(Shape::Scalar);
+            let data = (0..shape.len()).map(|k| args[0].broadcast(k).min(args[1].broadcast(k))).collect();
+            Value { shape, data }
+        }
+    }),
+    test_range: (-4.0, 4.0),
+};
