@@ -31,6 +31,8 @@ const ARGUMENTS: &[&str] = &[
     "-Cdebug-assertions=off",
     "-Cdebuginfo=0",
     "-Ccodegen-units=1",
+    // Loops over the columns of rows held in registers must be unrolled completely, or the rows go to local memory.
+    "-Cllvm-args=-unroll-threshold=1000",
 ];
 
 /// Variables that would change what the child does, or let it wait for a job token that only its parent's pipes carry.

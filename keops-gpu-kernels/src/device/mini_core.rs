@@ -17,7 +17,8 @@ lang_items! {
     "freeze" pub unsafe auto trait Freeze {}
     "unpin" pub auto trait Unpin {}
     "unsafe_unpin" pub unsafe auto trait UnsafeUnpin {}
-    "copy" pub trait Copy: Clone {}
+    // Without `Clone` above it, so that emitted types need one line; `Clone` is here because the shared text has it.
+    "copy" pub trait Copy: Sized {}
     "clone" pub trait Clone: Sized { fn clone(&self) -> Self; }
     "legacy_receiver" pub trait LegacyReceiver {}
     "deref" pub trait Deref {
@@ -303,6 +304,14 @@ macro_rules! float {
 }
 float! { f32 u32 F32 }
 float! { f64 u64 F64 }
+
+impl<T, const N: usize> [T; N] {
+    /// The number of elements.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        N
+    }
+}
 
 impl<T> *const T {
     /// The pointer `count` elements further.

@@ -20,10 +20,14 @@ const HEAD: &str = "#![no_core]
 extern crate self as keops_gpu_kernels;
 ";
 
-/// What emitted kernels find in scope, beside `::keops_gpu_kernels`, which is the device crate itself.
-const KERNEL_SCOPE: &str = "#[allow(unused_imports)] use crate::{
-    isa::Isa, kernel::{Columns, ColumnsMut, Kernel, Words}, math, prelude::*, real::{NONE, Real}, reduce, tile::{Pairs, Tile},
-};
+/// What emitted kernels find in scope, beside `::keops_gpu_kernels`, which is the device crate itself. Globs, so that the
+/// kernels may import the same names on their own.
+const KERNEL_SCOPE: &str = "pub mod scope {
+    pub use crate::prelude::*;
+    pub use crate::{isa::Isa, kernel::{Columns, ColumnsMut, Kernel, Words}, math, real::{NONE, Real}, reduce};
+    pub use crate::tile::{Pairs, Tile};
+}
+pub mod kernels {
 ";
 
 /// The modules of the device crate in order: pair-level ones, then device-only ones.
@@ -59,13 +63,17 @@ const DEVICE_MODULES: &[(&str, &str)] = &[
 
 /// The device crate with the kernels `kernels` and the entry points `entries`.
 ///
-/// `kernels` is Rust text: types and their `Kernel` implementations, which may use the names of this crate through
-/// `::keops_gpu_kernels::…`, or without a path those that [`Kernel`](crate::kernel::Kernel) implementations need. It must
-/// stay within the device's mini-core: no derives, closures, iterators, `Option` or formatting.
+/// `kernels` is Rust text: types with their `Copy` and `Kernel` implementations, which may use the names of this crate
+/// through `::keops_gpu_kernels::…`, or without a path those that a [`Kernel`](crate::kernel::Kernel) needs. It must stay
+/// within the device's mini-core: no derives, closures, iterators, `Option` or formatting.
 pub fn source(kernels: &str, entries: &[Entry]) -> String {
     let mut out = String::with_capacity(128 * 1024);
     out.push_str(HEAD);
-    out.push_str(include_str!("../macros.rs").split_once("\n\n").map_or("", |(_, macros)| macros));
+    out.push_str(
+        include_str!("../macros.rs")
+            .split_once("\n\n")
+            .map_or("", |(_, macros)| macros),
+    );
     out.push_str("pub mod prelude { pub use crate::mini_core::*; }\n");
     for (name, text) in MODULES {
         module(&mut out, name, text);
@@ -74,10 +82,11 @@ pub fn source(kernels: &str, entries: &[Entry]) -> String {
     for (name, text) in DEVICE_MODULES {
         module(&mut out, name, text);
     }
-    out.push_str("}\npub mod kernels {\n");
+    out.push_str("}\n");
     out.push_str(KERNEL_SCOPE);
     out.push_str(kernels);
-    out.push_str("\n}\n");
+    // At the end, because the text may open with its own documentation.
+    out.push_str("\nuse crate::scope::*;\n}\n");
     for entry in entries {
         entry.write(&mut out);
     }
@@ -103,7 +112,11 @@ fn module(out: &mut String, name: &str, text: &str) {
 
 /// The submodule of `math` that a line such as `mod exp;` declares.
 fn submodule(line: &str) -> Option<(&'static str, &'static str)> {
-    let name = line.strip_prefix("pub ").unwrap_or(line).strip_prefix("mod ")?.strip_suffix(';')?;
+    let name = line
+        .strip_prefix("pub ")
+        .unwrap_or(line)
+        .strip_prefix("mod ")?
+        .strip_suffix(';')?;
     MATH.iter().find(|(known, _)| *known == name).copied()
 }
 
@@ -116,7 +129,9 @@ mod tests {
 
     /// Names of the Rust files of a directory below `src`, without extension.
     fn files(directory: &str) -> Vec<String> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("src")
+            .join(directory);
         let mut names: Vec<String> = std::fs::read_dir(path)
             .unwrap()
             .map(|file| String::from(file.unwrap().path().file_stem().unwrap().to_str().unwrap()))
@@ -126,8 +141,12 @@ mod tests {
     }
 
     fn names(modules: &[(&str, &str)], others: &[&str]) -> Vec<String> {
-        let mut names: Vec<String> =
-            modules.iter().map(|(name, _)| *name).chain(others.iter().copied()).map(String::from).collect();
+        let mut names: Vec<String> = modules
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(others.iter().copied())
+            .map(String::from)
+            .collect();
         names.sort();
         names
     }
@@ -135,15 +154,27 @@ mod tests {
     #[test]
     fn every_file_is_in_the_device_crate() {
         assert_eq!(files("math"), names(MATH, &["mod"]));
-        let on_device: Vec<_> = DEVICE_MODULES.iter().chain(MODULES.iter().filter(|m| m.0 == "mini_core")).copied().collect();
+        let on_device: Vec<_> = DEVICE_MODULES
+            .iter()
+            .chain(MODULES.iter().filter(|m| m.0 == "mini_core"))
+            .copied()
+            .collect();
         assert_eq!(files("device"), names(&on_device, &["mod", "entry"]));
-        let shared: Vec<_> = MODULES.iter().filter(|m| m.0 != "mini_core").copied().collect();
+        let shared: Vec<_> = MODULES
+            .iter()
+            .filter(|m| m.0 != "mini_core")
+            .copied()
+            .collect();
         assert_eq!(files(""), names(&shared, &["lib", "macros", "device"]));
     }
 
     #[test]
     fn the_text_has_no_module_without_a_body() {
         let text = source("", &[]);
-        assert!(!text.lines().any(|line| line.trim_start().starts_with("mod ") && line.ends_with(';')));
+        assert!(
+            !text
+                .lines()
+                .any(|line| line.trim_start().starts_with("mod ") && line.ends_with(';'))
+        );
     }
 }

@@ -1,0 +1,409 @@
+//! Hand-written passes, one for each shape that the device code distinguishes, as `keops!` would emit them.
+//!
+//! A module of the test on the host, and text of the device crate. Kept apart from emitted kernels on purpose: a fault here
+//! is the device crate's.
+#[allow(unused_imports, reason = "the device has these names in scope")]
+use keops_gpu_kernels::{
+    isa::Isa,
+    kernel::{Columns, ColumnsMut, Kernel},
+    real::Real,
+    reduce,
+    tile::Pairs,
+};
+
+/// `Copy` for a pass.
+macro_rules! copy {
+    ([$($generics:tt)*] $ty:ty) => {
+        impl<$($generics)*> Clone for $ty {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<$($generics)*> Copy for $ty {}
+    };
+}
+
+/// What most passes share: their columns, and empty preparations.
+macro_rules! pass {
+    ($name:ident, outer $outer:expr, inner $inner:expr, row $row:expr, out $out:expr, words $words:expr,
+     { $($item:item)* }) => {
+        pub(crate) struct $name;
+        copy!([] $name);
+        impl<T: Real> Kernel<T> for $name {
+            const PARAMS: usize = 0;
+            const PARAMS_DERIVED: usize = 0;
+            const OUTER: usize = $outer;
+            const OUTER_DERIVED: usize = 0;
+            const INNER: usize = $inner;
+            const INNER_USED: usize = $inner;
+            const INNER_PLAIN: bool = true;
+            const OUTER_INDEX: bool = false;
+            const INNER_INDEX: bool = true;
+            const ROW: usize = $row;
+            const OUT: usize = $out;
+            type State<A: Copy> = [A; $words];
+            #[inline(always)]
+            fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+            #[inline(always)]
+            fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(_s: S, _p: &P, _x: &mut X) {}
+            #[inline(always)]
+            fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+                _s: S, _p: &P, y: &Y, used: &mut W,
+            ) {
+                let mut c = 0;
+                while c < $inner {
+                    used.put(c, y.get(c));
+                    c += 1;
+                }
+            }
+            $($item)*
+        }
+    };
+}
+
+/// |x − y|² of the first `d` columns.
+#[inline(always)]
+fn sqdist<S: Isa, X: Columns<S::F>, Y: Columns<S::F>>(s: S, x: &X, y: &Y, d: usize) -> S::F {
+    let t = s.sub(x.get(0), y.get(0));
+    let mut q = s.mul(t, t);
+    let mut c = 1;
+    while c < d {
+        let t = s.sub(x.get(c), y.get(c));
+        q = s.fma(t, t, q);
+        c += 1;
+    }
+    q
+}
+
+/// e^(−q)
+#[inline(always)]
+fn gaussian<S: Isa>(s: S, q: S::F) -> S::F {
+    s.exp2_sum_nonpositive(s.mul(q, s.lit(-1.442_695_040_888_963_4)))
+}
+
+// Σ_j exp(−|x − y|²) b
+pass!(Gauss, outer 3, inner 4, row 2, out 1, words 1, {
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
+        [reduce::sum::begin(s)]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 1],
+    ) {
+        state[0] = reduce::sum::step_mul(s, state[0], gaussian(s, sqdist(s, x, y, 3)), y.get(3));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
+    ) {
+        out.put(0, reduce::sum::value(s, row, 0));
+    }
+});
+
+// The derivative of Gauss in x, times e_i: −2 e Σ_j exp(−|x − y|²) b (x − y)
+pass!(GaussGradient, outer 4, inner 4, row 6, out 3, words 3, {
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+        reduce::sum::init(s, row, 2);
+        reduce::sum::init(s, row, 4);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 3] {
+        [reduce::sum::begin(s); 3]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 3],
+    ) {
+        let w = s.mul(gaussian(s, sqdist(s, x, y, 3)), y.get(3));
+        let mut c = 0;
+        while c < 3 {
+            state[c] = reduce::sum::step_mul(s, state[c], w, s.sub(x.get(c), y.get(c)));
+            c += 1;
+        }
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 3], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+        reduce::sum::flush(s, state[1], row, 2);
+        reduce::sum::flush(s, state[2], row, 4);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+        reduce::sum::combine(s, row, other, 2);
+        reduce::sum::combine(s, row, other, 4);
+    }
+    #[inline(always)]
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S, _p: &P, x: &X, row: &V, out: &mut W,
+    ) {
+        let e = s.mul(s.lit(-2.0), x.get(3));
+        let mut c = 0;
+        while c < 3 {
+            out.put(c, s.mul(e, reduce::sum::value(s, row, 2 * c)));
+            c += 1;
+        }
+    }
+});
+
+// The K nearest y of each x, as (distances², indices); K = 1 is min and argmin.
+macro_rules! nearest {
+    ($name:ident, $k:literal) => {
+        pass!($name, outer 3, inner 3, row 2 * $k, out 2 * $k, words 2 * $k, {
+            #[inline(always)]
+            fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+                reduce::kmin::init(s, row, 0, $k);
+            }
+            #[inline(always)]
+            fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> [S::F; 2 * $k] {
+                let mut state = [row.get(0); 2 * $k];
+                reduce::kmin::begin(s, &mut state, 0, row, 0, $k);
+                state
+            }
+            #[inline(always)]
+            fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+                s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 2 * $k],
+            ) {
+                reduce::kmin::step(s, state, 0, $k, sqdist(s, x, y, 3), y.index());
+            }
+            #[inline(always)]
+            fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 2 * $k], row: &mut W) {
+                reduce::kmin::flush(s, state, 0, row, 0, $k);
+            }
+            #[inline(always)]
+            fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+                reduce::kmin::combine(s, row, other, 0, $k);
+            }
+            #[inline(always)]
+            fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+                _s: S, _p: &P, _x: &X, row: &V, out: &mut W,
+            ) {
+                let mut c = 0;
+                while c < 2 * $k {
+                    out.put(c, row.get(c));
+                    c += 1;
+                }
+            }
+        });
+    };
+}
+nearest!(Nearest, 1);
+nearest!(FiveNearest, 5);
+
+// log Σ_j exp(−|x − y|²)
+pass!(LogSumExp, outer 3, inner 3, row 3, out 1, words 2, {
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::logsumexp::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> [S::F; 2] {
+        let mut state = [row.get(0); 2];
+        reduce::logsumexp::begin(s, &mut state, 0, row, 0);
+        state
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 2],
+    ) {
+        reduce::logsumexp::step(s, state, 0, s.neg(sqdist(s, x, y, 3)));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 2], row: &mut W) {
+        reduce::logsumexp::flush(s, state, 0, row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::logsumexp::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
+    ) {
+        out.put(0, reduce::logsumexp::value(s, row, 0));
+    }
+});
+
+/// Long rows: Σ_j exp(x·y + c) with D columns, where c = ln |γ| is a derived parameter.
+pub(crate) struct Long<const D: usize>;
+copy!([const D: usize] Long<D>);
+impl<T: Real, const D: usize> Kernel<T> for Long<D> {
+    const PARAMS: usize = 1;
+    const PARAMS_DERIVED: usize = 1;
+    const OUTER: usize = D;
+    const OUTER_DERIVED: usize = 0;
+    const INNER: usize = D;
+    const INNER_USED: usize = D;
+    const INNER_PLAIN: bool = true;
+    const OUTER_INDEX: bool = false;
+    const INNER_INDEX: bool = false;
+    const ROW: usize = 2;
+    const OUT: usize = 1;
+    type State<A: Copy> = [A; 1];
+    #[inline(always)]
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P) {
+        p.put(1, s.log(s.abs(p.get(0))));
+    }
+    #[inline(always)]
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+        _s: S,
+        _p: &P,
+        _x: &mut X,
+    ) {
+    }
+    #[inline(always)]
+    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        _s: S,
+        _p: &P,
+        y: &Y,
+        used: &mut W,
+    ) {
+        let mut c = 0;
+        while c < D {
+            used.put(c, y.get(c));
+            c += 1;
+        }
+    }
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
+        [reduce::sum::begin(s)]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S,
+        p: &P,
+        x: &X,
+        y: &Y,
+        state: &mut [S::A; 1],
+    ) {
+        let mut dot = p.get(1);
+        let mut c = 0;
+        while c < D {
+            dot = s.fma(x.get(c), y.get(c), dot);
+            c += 1;
+        }
+        state[0] = reduce::sum::step(s, state[0], s.exp(dot));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        V: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+    >(
+        s: S,
+        _p: &P,
+        _x: &X,
+        row: &V,
+        out: &mut W,
+    ) {
+        out.put(0, reduce::sum::value(s, row, 0));
+    }
+}
+
+/// Prepared rows: Σ_j sin(2x)·y² of one column, with a derived outer and a derived inner column.
+pub(crate) struct Prepared;
+copy!([] Prepared);
+impl<T: Real> Kernel<T> for Prepared {
+    const PARAMS: usize = 0;
+    const PARAMS_DERIVED: usize = 0;
+    const OUTER: usize = 1;
+    const OUTER_DERIVED: usize = 1;
+    const INNER: usize = 1;
+    const INNER_USED: usize = 1;
+    const INNER_PLAIN: bool = false;
+    const OUTER_INDEX: bool = false;
+    const INNER_INDEX: bool = false;
+    const ROW: usize = 2;
+    const OUT: usize = 1;
+    type State<A: Copy> = [A; 1];
+    #[inline(always)]
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+    #[inline(always)]
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+        s: S,
+        _p: &P,
+        x: &mut X,
+    ) {
+        x.put(1, s.sin(s.add(x.get(0), x.get(0))));
+    }
+    #[inline(always)]
+    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S,
+        _p: &P,
+        y: &Y,
+        used: &mut W,
+    ) {
+        used.put(0, s.mul(y.get(0), y.get(0)));
+    }
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
+        [reduce::sum::begin(s)]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S,
+        _p: &P,
+        x: &X,
+        y: &Y,
+        state: &mut [S::A; 1],
+    ) {
+        state[0] = reduce::sum::step_mul(s, state[0], x.get(1), y.get(0));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        V: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+    >(
+        s: S,
+        _p: &P,
+        _x: &X,
+        row: &V,
+        out: &mut W,
+    ) {
+        out.put(0, reduce::sum::value(s, row, 0));
+    }
+}
