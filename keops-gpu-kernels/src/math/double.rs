@@ -14,6 +14,14 @@ pub(super) fn fast_two_sum<S: Isa>(s: S, a: S::F, b: S::F) -> (S::F, S::F) {
     (sum, s.sub(b, s.sub(sum, a)))
 }
 
+/// (a + b rounded, its error), whichever is larger.
+#[inline(always)]
+pub(super) fn two_sum<S: Isa>(s: S, a: S::F, b: S::F) -> (S::F, S::F) {
+    let sum = s.add(a, b);
+    let t = s.sub(sum, a);
+    (sum, s.add(s.sub(a, s.sub(sum, t)), s.sub(b, t)))
+}
+
 /// The upper half of a's fraction, by Veltkamp's splitting. Overflows near the largest numbers.
 #[inline(always)]
 fn upper_half<S: Isa>(s: S, a: S::F) -> S::F {

@@ -246,24 +246,4 @@ fn choose(wish: Option<&str>) -> Level {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_or_unsupported_wish_is_ignored() {
-        let best = Level::supported()[0];
-        assert_eq!(choose(None), best);
-        assert_eq!(choose(Some("mmx")), best);
-        assert_eq!(choose(Some("")), best);
-        for level in Level::ALL {
-            let expected = if level.is_supported() { level } else { best };
-            assert_eq!(choose(Some(level.name())), expected);
-        }
-    }
-
-    #[test]
-    fn scalar_is_the_last_resort() {
-        assert_eq!(Level::supported().last(), Some(&Level::Scalar));
-        assert!(Level::supported().contains(&level()));
-    }
-}
+mod tests;

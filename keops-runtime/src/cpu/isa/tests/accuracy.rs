@@ -1,0 +1,422 @@
+//! Largest errors of the elementary functions, in units in the last place, asserted and printed as a table
+//! (`cargo test accuracy -- --nocapture`).
+use keops_gpu_kernels::isa::Isa;
+
+use super::reference::{self, Double};
+use super::{Function, Machine, Value, functions, machines, run};
+
+functions! {
+    Rsqrt(s, a, b) = s.rsqrt(a);
+    Exp(s, a, b) = s.exp(a);
+    Exp2Sum(s, a, b) = s.exp2_sum(a);
+    Exp2SumNonpositive(s, a, b) = s.exp2_sum_nonpositive(a);
+    Log(s, a, b) = s.log(a);
+    Sin(s, a, b) = s.sin(a);
+    Cos(s, a, b) = s.cos(a);
+    Tanh(s, a, b) = s.tanh(a);
+    Powf(s, a, b) = s.powf(a, b);
+}
+
+/// Error of `found` against m · 2^n, in units of the last place of the exact value at `f32`.
+fn ulp32(found: f32, exact: f64) -> f64 {
+    if exact.is_nan() || found.is_nan() {
+        return if exact.is_nan() && found.is_nan() {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+    }
+    let nearest = exact as f32;
+    if found.is_infinite() || nearest.is_infinite() {
+        return if found == nearest { 0.0 } else { f64::INFINITY };
+    }
+    let exponent = ((exact.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    (f64::from(found) - exact).abs() * 2f64.powi(23 - exponent.max(-126))
+}
+
+/// Likewise at `f64`, the exact value being m · 2^n.
+fn ulp64(found: f64, (m, n): (Double, i32)) -> f64 {
+    if m.hi.is_nan() || found.is_nan() {
+        return if m.hi.is_nan() && found.is_nan() {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+    }
+    if m.hi == 0.0 {
+        return if found == 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    let exponent = ((m.hi.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let top = exponent + n;
+    if top >= 1024 || found.is_infinite() {
+        // The largest number is not far from 2^1024: either is within a unit of values that close.
+        let near = top >= 1023 && m.hi.abs() * 2f64.powi(-exponent) > 2.0 - 1e-15;
+        return if (top >= 1024 && found.is_infinite()) || near {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+    }
+    if top < -1080 {
+        return found.abs() * 2f64.powi(1000) * 2f64.powi(74);
+    }
+    // found / 2^n is exact in up to three steps; it is not subnormal because m is not.
+    let (one, two) = (2f64.powi(-n / 3), 2f64.powi(-n / 3 + (-n % 3)));
+    let found = found * one * one * two;
+    let unit = (exponent - 52).max(-1074 - n);
+    ((found - m.hi) - m.lo).abs() * 2f64.powi(-unit / 2) * 2f64.powi(-unit - (-unit / 2))
+}
+
+struct Worst {
+    error: f64,
+    at: String,
+}
+
+fn worst32<E: Function>(
+    machine: Machine,
+    a: &[f32],
+    b: &[f32],
+    exact: fn(f64, f64) -> f64,
+) -> Worst {
+    let mut worst = Worst {
+        error: 0.0,
+        at: String::new(),
+    };
+    for ((&found, &a), &b) in run::<E, f32>(machine, a, b).iter().zip(a).zip(b) {
+        let error = ulp32(found, exact(a.into(), b.into()));
+        if error > worst.error {
+            worst = Worst {
+                error,
+                at: format!("({a:e}, {b:e}) = {found:e}"),
+            };
+        }
+    }
+    worst
+}
+
+fn worst64<E: Function>(machine: Machine, a: &[f64], b: &[f64], exact: &[(Double, i32)]) -> Worst {
+    let mut worst = Worst {
+        error: 0.0,
+        at: String::new(),
+    };
+    for (((&found, &a), &b), &exact) in run::<E, f64>(machine, a, b).iter().zip(a).zip(b).zip(exact)
+    {
+        let error = ulp64(found, exact);
+        if error > worst.error {
+            worst = Worst {
+                error,
+                at: format!("({a:e}, {b:e}) = {found:e}"),
+            };
+        }
+    }
+    worst
+}
+
+/// A small generator, so that the arguments are the same on every run.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn bits(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let x = self.0 ^ (self.0 >> 33);
+        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (x >> 29)
+    }
+
+    /// Uniform in [low, high).
+    pub(super) fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    /// `count` values, uniform in [low, high).
+    fn many<T: Value>(&mut self, count: usize, low: f64, high: f64) -> Vec<T> {
+        (0..count).map(|_| T::of(self.within(low, high))).collect()
+    }
+}
+
+/// Checks one f32 function over all machines: a strided sweep of every bit pattern, and dense ranges.
+fn check32<E: Function>(
+    name: &str,
+    bound: f64,
+    domain: fn(f32) -> bool,
+    dense: &[(f64, f64)],
+    exact: fn(f64, f64) -> f64,
+) {
+    let mut random = Random(7);
+    let mut dense: Vec<f32> = dense
+        .iter()
+        .flat_map(|&(low, high)| random.many(40_000, low, high))
+        .collect();
+    dense.retain(|&x| domain(x));
+    for machine in machines() {
+        let stride = if matches!(machine, Machine::Real(_)) {
+            4999
+        } else {
+            49_999
+        };
+        let mut a: Vec<f32> = (0..=u32::MAX)
+            .step_by(stride)
+            .map(f32::from_bits)
+            .filter(|&x| domain(x))
+            .collect();
+        a.extend(&dense);
+        let worst = worst32::<E>(machine, &a, &a, exact);
+        println!(
+            "{name:24} f32 {machine:16?} {:8.3} ulp at {}",
+            worst.error, worst.at
+        );
+        assert!(
+            worst.error <= bound,
+            "{name} on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+}
+
+/// Checks one f64 function over all machines on given ranges.
+fn check64<E: Function>(
+    name: &str,
+    bound: f64,
+    ranges: &[(f64, f64)],
+    exact: fn(f64) -> (Double, i32),
+) {
+    let mut random = Random(11);
+    let a: Vec<f64> = ranges
+        .iter()
+        .flat_map(|&(low, high)| random.many(4000, low, high))
+        .collect();
+    let exact: Vec<_> = a.iter().map(|&a| exact(a)).collect();
+    for machine in machines() {
+        let worst = worst64::<E>(machine, &a, &a, &exact);
+        println!(
+            "{name:24} f64 {machine:16?} {:8.3} ulp at {}",
+            worst.error, worst.at
+        );
+        assert!(
+            worst.error <= bound,
+            "{name} on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+}
+
+#[test]
+fn exp_is_accurate() {
+    check32::<Exp>(
+        "exp",
+        2.0,
+        |_| true,
+        &[(-104.0, 89.0), (-1.0, 1.0), (-104.0, -87.0)],
+        |x, _| x.exp(),
+    );
+    let ranges = [(-745.0, 709.7), (-1.0, 1.0), (-745.2, -708.0), (-40.0, 0.0)];
+    check64::<Exp>("exp", 2.0, &ranges, reference::exp);
+}
+
+#[test]
+fn exp2_of_a_sum_is_accurate_where_it_is_normal() {
+    check32::<Exp2Sum>(
+        "exp2_sum",
+        2.5,
+        |t| !(t < -125.5),
+        &[(-125.5, 128.0), (-1.0, 1.0)],
+        |x, _| x.exp2(),
+    );
+    let domain = |t: f32| t.is_nan() || (-126.0..=0.0).contains(&t);
+    check32::<Exp2SumNonpositive>(
+        "exp2_sum_nonpositive",
+        2.5,
+        domain,
+        &[(-126.0, 0.0), (-1.0, 0.0)],
+        |x, _| x.exp2(),
+    );
+    check64::<Exp2Sum>(
+        "exp2_sum",
+        2.0,
+        &[(-1021.5, 1023.9), (-1.0, 1.0)],
+        reference::exp2,
+    );
+    check64::<Exp2SumNonpositive>(
+        "exp2_sum_nonpositive",
+        2.0,
+        &[(-1022.0, 0.0), (-1.0, 0.0)],
+        reference::exp2,
+    );
+}
+
+#[test]
+fn log_is_accurate() {
+    check32::<Log>(
+        "log",
+        2.0,
+        |_| true,
+        &[(0.0, 2.0), (0.9, 1.1), (0.0, 1e-38)],
+        |x, _| x.ln(),
+    );
+    let ranges = [
+        (0.0, 2.0),
+        (0.99, 1.01),
+        (0.0, 1e-307),
+        (1.0, 1e308),
+        (0.5, 1.5),
+        (2e-310, 1e-308),
+    ];
+    check64::<Log>("log", 2.0, &ranges, reference::log);
+}
+
+#[test]
+fn sin_and_cos_are_accurate() {
+    let dense = [
+        (-7.0, 7.0),
+        (-100.0, 100.0),
+        (-1e5, 1e5),
+        (9e4, 2e5),
+        (1e9, 1e10),
+        (0.5, 0.53),
+    ];
+    check32::<Sin>("sin", 2.0, |_| true, &dense, |x, _| x.sin());
+    check32::<Cos>("cos", 2.0, |_| true, &dense, |x, _| x.cos());
+    let ranges = [
+        (-7.0, 7.0),
+        (-100.0, 100.0),
+        (-1e5, 1e5),
+        (-1e9, 1e9),
+        (0.5, 0.53),
+    ];
+    check64::<Sin>("sin", 2.0, &ranges, reference::sin);
+    check64::<Cos>("cos", 2.0, &ranges, reference::cos);
+}
+
+#[test]
+fn sin_and_cos_of_huge_f64_are_accurate() {
+    // Beyond the reference's range: `std`, itself good to about half a unit, hence the larger bound.
+    let by_std = |f: fn(f64) -> f64, x: f64| (Double::from(f(x)), 0);
+    let mut random = Random(5);
+    let a: Vec<f64> = (0..20_000)
+        .map(|_| random.within(30.0, 1023.9).exp2())
+        .collect();
+    for machine in machines() {
+        let sines: Vec<_> = a.iter().map(|&x| by_std(f64::sin, x)).collect();
+        let cosines: Vec<_> = a.iter().map(|&x| by_std(f64::cos, x)).collect();
+        for (name, worst) in [
+            ("sin", worst64::<Sin>(machine, &a, &a, &sines)),
+            ("cos", worst64::<Cos>(machine, &a, &a, &cosines)),
+        ] {
+            println!(
+                "{name:24} f64 {machine:16?} {:8.3} ulp at {} (huge)",
+                worst.error, worst.at
+            );
+            assert!(
+                worst.error <= 2.5,
+                "{name} on {machine:?}: {} ulp at {}",
+                worst.error,
+                worst.at
+            );
+        }
+    }
+}
+
+#[test]
+fn tanh_is_accurate() {
+    check32::<Tanh>(
+        "tanh",
+        2.0,
+        |_| true,
+        &[(-1.0, 1.0), (-10.0, 10.0), (0.6, 0.65)],
+        |x, _| x.tanh(),
+    );
+    check64::<Tanh>(
+        "tanh",
+        2.0,
+        &[(-1.0, 1.0), (-20.0, 20.0), (-1e-5, 1e-5), (0.6, 0.65)],
+        reference::tanh,
+    );
+}
+
+#[test]
+fn rsqrt_is_accurate() {
+    let exact = |x: f64, _: f64| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() };
+    check32::<Rsqrt>("rsqrt", 2.0, |_| true, &[(0.0, 4.0)], exact);
+    check64::<Rsqrt>(
+        "rsqrt",
+        2.0,
+        &[(0.0, 4.0), (1e-310, 1e-307), (1e300, 1e308)],
+        reference::rsqrt,
+    );
+}
+
+#[test]
+fn powf_is_accurate() {
+    let mut random = Random(3);
+    // Pairs whose powers spread over the whole range, subnormal results and overflows included.
+    let mut pairs = Vec::new();
+    for k in 0..60_000 {
+        let a = match k % 4 {
+            0 => random.within(0.0, 4.0),
+            1 => random.within(-150.0, 128.0).exp2(),
+            2 => 1.0 + random.within(-1.0, 1.0) * random.within(-24.0, 0.0).exp2(),
+            _ => random.within(0.5, 2.0),
+        };
+        let a = f64::from(a as f32);
+        let log = a.log2();
+        let b = if k % 3 == 0 {
+            random.within(-8.0, 8.0)
+        } else {
+            random.within(-151.0, 129.0) / log
+        };
+        pairs.push((a, b));
+    }
+    let a: Vec<f32> = pairs.iter().map(|p| p.0 as f32).collect();
+    let b: Vec<f32> = pairs.iter().map(|p| p.1 as f32).collect();
+    for machine in machines() {
+        let worst = worst32::<Powf>(machine, &a, &b, f64::powf);
+        println!(
+            "{:24} f32 {machine:16?} {:8.3} ulp at {}",
+            "powf", worst.error, worst.at
+        );
+        assert!(
+            worst.error <= 2.0,
+            "powf on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+
+    let mut pairs = Vec::new();
+    for k in 0..20_000 {
+        let a = match k % 4 {
+            0 => random.within(0.0, 4.0),
+            1 => random.within(-1073.0, 1023.0).exp2(),
+            2 => 1.0 + random.within(-1.0, 1.0) * random.within(-50.0, 0.0).exp2(),
+            _ => random.within(0.5, 2.0),
+        };
+        let b = if k % 3 == 0 {
+            random.within(-8.0, 8.0)
+        } else {
+            random.within(-1075.0, 1023.9) / a.log2()
+        };
+        if b.is_finite() && (a.log2() * b).abs() < 1100.0 {
+            pairs.push((a, b));
+        }
+    }
+    let a: Vec<f64> = pairs.iter().map(|p| p.0).collect();
+    let b: Vec<f64> = pairs.iter().map(|p| p.1).collect();
+    let exact: Vec<_> = pairs.iter().map(|&(a, b)| reference::pow(a, b)).collect();
+    for machine in machines() {
+        let worst = worst64::<Powf>(machine, &a, &b, &exact);
+        println!(
+            "{:24} f64 {machine:16?} {:8.3} ulp at {}",
+            "powf", worst.error, worst.at
+        );
+        assert!(
+            worst.error <= 2.0,
+            "powf on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+}
