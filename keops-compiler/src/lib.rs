@@ -2,10 +2,18 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod check;
+pub mod diagnostics;
+pub mod emit;
+pub mod function;
 pub mod graph;
+pub mod item;
 pub mod lower;
 pub mod ops;
+pub mod ptx;
 pub mod reductions;
+pub mod schedule;
+pub mod syntax;
 pub mod types;
 pub mod typing;
 pub mod value;

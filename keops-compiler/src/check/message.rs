@@ -1,0 +1,592 @@
+//! The wording of every [`CheckError`], in one place: lower case, no full stop, user code in backticks, and a help line
+//! only where it can be followed literally.
+
+use super::error::{CheckError, Role, Typed};
+use super::suggest::Suggestion;
+use crate::types::{Axis, Element, Shape};
+
+/// A message: what is wrong, facts about it, what to write.
+struct Wording {
+    headline: String,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+impl CheckError {
+    /// The text shown to the user, several lines.
+    pub fn message(&self) -> String {
+        let Wording {
+            headline,
+            notes,
+            help,
+        } = self.wording();
+        let notes = notes.into_iter().map(|note| format!("  {note}"));
+        let help = help.map(|help| format!("help: {help}"));
+        std::iter::once(headline)
+            .chain(notes)
+            .chain(help)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn wording(&self) -> Wording {
+        use CheckError as E;
+        match self {
+            E::Empty => plain(
+                "`keops!` needs a formula",
+                "write `keops!(sum_j x_i * y_j where x_i: f32, y_j: f32)`",
+            ),
+            E::NoFormula => plain(
+                "there is no formula",
+                "write one, such as `sum_j x_i * y_j`",
+            ),
+            E::TooLong { limit } => bare(format!(
+                "this call of `keops!` has more than {limit} tokens"
+            )),
+            E::TooDeep { limit } => plain(
+                format!("the formula is nested more than {limit} levels deep"),
+                "name parts of it with `let`",
+            ),
+            E::Unexpected {
+                expected,
+                found,
+                help,
+            } => Wording {
+                headline: format!("expected {expected}, found {found}"),
+                notes: vec![],
+                help: help.clone(),
+            },
+            E::MissingSemicolon => plain("`;` is missing behind this", "add `;`"),
+            E::MissingEquals => plain(
+                "a formula is written with `=`",
+                "write `= formula;` instead of `{ … }`",
+            ),
+            E::InnerAttribute => plain(
+                "inner attributes are not accepted",
+                "write `#[…]` without `!`",
+            ),
+            E::ChainedComparison => {
+                plain("comparisons cannot be chained", "write `a < b && b < c`")
+            }
+            E::Turbofish { name } => plain(format!("`{name}` takes no `::<…>`"), "remove `::<…>`"),
+            E::NoBody { name } => plain(
+                format!("`{name}` is followed by nothing to reduce"),
+                format!("write `{name} formula`"),
+            ),
+            E::EmptyBrackets => bare("these brackets are empty"),
+            E::NotANumberLiteral { text } => bare(format!("`{text}` is not a number")),
+            E::IndexNotLiteral => plain(
+                "an index inside a value must be an integer literal",
+                "write `v[0]` or `v[0..2]`",
+            ),
+            E::KNotLiteral => plain("K must be an integer literal", "write `::<5>`"),
+            E::MissingElse => plain(
+                "`if` needs an `else`: every case has a value",
+                "write `if c { a } else { b }`",
+            ),
+            E::MissingBranch => plain("`else` needs braces", "write `else { b }`"),
+            E::NoBlockValue => plain(
+                "this block has no value",
+                "end it with an expression without `;`",
+            ),
+            E::SemicolonAfterValue => plain("the last line of a block is its value", "remove `;`"),
+            E::UnusedStatement => plain(
+                "this value is dropped",
+                "write `let name = …;`, or remove it",
+            ),
+            E::TypedLet { name } => plain(
+                "`let` takes no type: it follows from the value",
+                format!("write `let {name} = …;`"),
+            ),
+
+            E::MissingWhere => plain(
+                "the types of the variables are missing",
+                "add `where x_i: [f32; 3], y_j: f32` behind the formula",
+            ),
+            E::MissingType { name } => plain(
+                format!("the type of `{name}` is missing"),
+                format!("write `{name}: f32` or `{name}: [f32; 3]`"),
+            ),
+            E::MissingDimension { element } => plain(
+                "the dimension is missing: all dimensions are known at compile time",
+                format!("write `[{element}; 3]` for a vector of dimension 3"),
+            ),
+            E::DimensionNotLiteral => {
+                plain("a dimension must be an integer literal", "write `[f32; 3]`")
+            }
+            E::BorrowedType => plain(
+                "variables are declared by the type of one row",
+                "write the type without `&`",
+            ),
+            E::UnknownType {
+                name,
+                float: Some(float),
+            } => plain(
+                format!("`{name}` is not a type of variables"),
+                format!("write `{float}`"),
+            ),
+            E::UnknownType { name, float: None } => plain(
+                format!("`{name}` is not a type of variables"),
+                "the types are `f32`, `f64`, `[f32; 3]` and `[[f32; 3]; 2]`, or with `T` after `fn name<T>`",
+            ),
+            E::ZeroDimension => plain(
+                "a dimension must be at least 1",
+                "write `[f32; 1]` or `f32` for one number",
+            ),
+            E::TooManyDimensions => plain(
+                "values are scalars, vectors or matrices",
+                "write at most two dimensions, as in `[[f32; 3]; 2]`",
+            ),
+            E::TooLarge { limit } => bare(format!("one value may hold at most {limit} numbers")),
+            E::MixedFloats {
+                first,
+                expected,
+                name,
+                found,
+            } => Wording {
+                headline: "all variables must have the same float type".into(),
+                notes: vec![
+                    format!("`{first}` has `{expected}`"),
+                    format!("`{name}` has `{found}`"),
+                ],
+                help: Some(format!("declare `{name}` with `{expected}`")),
+            },
+            E::Generics => plain(
+                "a formula takes one type parameter at most, without bounds",
+                "write `fn name<T>(x_i: T)`",
+            ),
+            E::UnusedTypeParameter { name } => plain(
+                format!("no variable has the type `{name}`"),
+                format!("remove `<{name}>`"),
+            ),
+            E::Duplicate { name, what } => plain(
+                format!("two {what}s are named `{name}`"),
+                "rename one of them",
+            ),
+            E::DuplicateLet {
+                name,
+                variable: true,
+            } => plain(
+                format!("`{name}` is a variable already"),
+                "choose another name",
+            ),
+            E::DuplicateLet {
+                name,
+                variable: false,
+            } => plain(
+                format!("`{name}` is defined already"),
+                "choose another name",
+            ),
+            E::Reserved { name, why } => plain(
+                format!("`{name}` cannot be a name: {why}"),
+                "choose another name",
+            ),
+            E::UnusedVariable { name } => plain(
+                format!("the formula does not use `{name}`"),
+                format!("use `{name}`, or remove it"),
+            ),
+            E::UnusedLet { name } => plain(
+                format!("nothing uses `{name}`"),
+                "use it, or remove this `let`",
+            ),
+
+            E::Unknown {
+                name,
+                role,
+                suggestion,
+            } => unknown(name, *role, suggestion.as_ref()),
+            E::NotAFunction { name, indexable } => Wording {
+                headline: format!("`{name}` is a variable, not a function"),
+                notes: vec![],
+                help: Some(match indexable {
+                    true => format!(
+                        "write `{name} * (…)` to multiply, `{name}[0]` for one of its numbers"
+                    ),
+                    false => format!("write `{name} * (…)` to multiply"),
+                }),
+            },
+            E::MissingOperator { left } => plain(
+                format!("an operator is missing behind `{left}`"),
+                format!("write `{left} * …` to multiply"),
+            ),
+            E::FunctionAsValue { name } => plain(
+                format!("`{name}` is a function and needs arguments"),
+                format!("write `{name}(…)`"),
+            ),
+            E::DerivativeInFormula { name } => plain(
+                format!("`{name}` makes a formula of its own and cannot be part of one"),
+                "write `fn derivative = grad(item, variable);`, without variables",
+            ),
+            E::Arity {
+                name,
+                usage,
+                expected,
+                found,
+            } => plain(
+                format!(
+                    "`{name}` takes {expected}, but {found} {} given",
+                    if *found == 1 { "is" } else { "are" }
+                ),
+                format!("write `{usage}`"),
+            ),
+            E::NotAnInteger {
+                name,
+                parameter,
+                found,
+            } => {
+                let help = match name.as_str() {
+                    "pow" => "write `pow(a, 2)` with a literal, or `powf(a, b)` for any exponent"
+                        .to_string(),
+                    _ => "write a literal such as `2`".to_string(),
+                };
+                plain(
+                    format!(
+                        "the {parameter} of `{name}` must be an integer literal, not `{found}`"
+                    ),
+                    help,
+                )
+            }
+            E::ParameterRange {
+                name,
+                parameter,
+                value,
+                expected,
+            } => bare(format!(
+                "the {parameter} of `{name}` is {value}, but must be {expected}"
+            )),
+
+            E::Unequal {
+                operation,
+                left,
+                right,
+                broadcast,
+            } => unequal(operation, left, right, *broadcast),
+            E::WrongType {
+                operation,
+                argument,
+                expected,
+                reduction,
+            } => wrong_type(operation, argument, expected, reduction.as_deref()),
+            E::LiteralType {
+                number,
+                suffix,
+                scalar,
+            } => Wording {
+                headline: format!("a literal of type `{suffix}` in a formula of `{scalar}`"),
+                notes: vec![],
+                help: Some(format!(
+                    "write `{number}`: literals have the type of the variables"
+                )),
+            },
+            E::LiteralRange { scalar } => bare(format!("this number is too large for `{scalar}`")),
+            E::OutOfBounds {
+                index,
+                value,
+                dimension,
+            } => Wording {
+                headline: format!("index {index} is out of bounds"),
+                notes: vec![is(value)],
+                help: Some(format!(
+                    "the indices are 0 to {}",
+                    dimension.saturating_sub(1)
+                )),
+            },
+            E::EmptyRange { start, end } => plain(
+                format!("the range {start}..{end} is empty"),
+                format!(
+                    "write `{start}..{}` for one number: the end is not included",
+                    start.saturating_add(1)
+                ),
+            ),
+            E::TooManySubscripts { value } => Wording {
+                headline: "there is nothing to index".into(),
+                notes: vec![is(value)],
+                help: None,
+            },
+
+            E::WrongIndex {
+                name,
+                base,
+                axis,
+                on_other,
+                declared,
+            } => wrong_index(name, base, *axis, *on_other, *declared),
+            E::Nested {
+                outer,
+                inner,
+                bracketed,
+            } => Wording {
+                headline: format!("a reduction inside the body of `{outer}`"),
+                notes: match bracketed {
+                    Some(_) => vec![format!(
+                        "the body of `{outer}` reaches to the end of the enclosing bracket"
+                    )],
+                    None => vec![format!("`{inner}` is reduced already")],
+                },
+                help: Some(match bracketed {
+                    Some(text) => format!("write `({text})`"),
+                    None => {
+                        "compute the inner reduction first and pass its result as a variable".into()
+                    }
+                }),
+            },
+            E::MissingK { name } => plain(
+                format!("`{name}` needs a K"),
+                format!("write `{name}::<5>` for five rows"),
+            ),
+            E::UnexpectedK { name } => plain(format!("`{name}` takes no K"), "remove `::<…>`"),
+            E::ZeroK { name } => plain(
+                format!("the K of `{name}` must be at least 1"),
+                format!("write `{name}::<1>`"),
+            ),
+            E::LargeK { name, k, limit } => bare(format!(
+                "the K of `{name}` is {k}, but must be at most {limit}"
+            )),
+            E::NoReduction { example, in_tuple } => plain(
+                if *in_tuple {
+                    "this result reduces nothing"
+                } else {
+                    "the formula reduces nothing"
+                },
+                format!(
+                    "write `{example} …` to reduce over {}",
+                    example.chars().last().unwrap_or('j')
+                ),
+            ),
+            E::FreeIndex { text, axis } => {
+                let letter = axis.letter();
+                Wording {
+                    headline: format!("the index {letter} is left in the result"),
+                    notes: vec![format!(
+                        "`{text}` depends on {letter} outside of the reduction over {letter}"
+                    )],
+                    help: Some(format!(
+                        "move it into the body of the reduction over {letter}"
+                    )),
+                }
+            }
+            E::MixedIndices { name, first } => plain(
+                format!("`{name}` and `{first}` reduce over different indices"),
+                "write one formula for each index",
+            ),
+            E::ConditionResult => plain(
+                "the result is a condition, not a number",
+                "write `if c { 1.0 } else { 0.0 }`",
+            ),
+            E::NestedTuple => plain(
+                "a tuple can only be the whole formula",
+                "write one number here",
+            ),
+
+            E::MissingVariables { name } => plain(
+                format!("`{name}` has no variables"),
+                format!(
+                    "write `fn {name}(x_i: f32) = …;`, or `fn {name} = grad(item, variable);` for a derivative"
+                ),
+            ),
+            E::GradArguments => plain(
+                "a derivative is of an item, by one of its variables",
+                "write `grad(item, variable)` with two names",
+            ),
+            E::UnknownItem {
+                name, later: true, ..
+            } => plain(
+                format!("the formula `{name}` comes later"),
+                format!("move `{name}` before its derivative"),
+            ),
+            E::UnknownItem {
+                name, suggestion, ..
+            } => Wording {
+                headline: format!("there is no formula `{name}` in this `keops!`"),
+                notes: vec![],
+                help: suggestion
+                    .as_ref()
+                    .map(|s| format!("did you mean `{}`?", s.name)),
+            },
+            E::UnknownItemVariable {
+                name,
+                item,
+                variables,
+                suggestion,
+            } => Wording {
+                headline: format!("`{item}` has no variable `{name}`"),
+                notes: vec![format!("its variables are {}", variables.join(", "))],
+                help: suggestion
+                    .as_ref()
+                    .map(|s| format!("did you mean `{}`?", s.name)),
+            },
+            E::NotDifferentiable { item, reduction } => bare(format!(
+                "`{item}` has no derivative: `{reduction}` gives indices"
+            )),
+            E::TupleDerivative { item } => plain(
+                format!("`{item}` has several results: only formulas with one have a derivative"),
+                "write one formula for each result",
+            ),
+        }
+    }
+}
+
+fn bare(headline: impl Into<String>) -> Wording {
+    Wording {
+        headline: headline.into(),
+        notes: vec![],
+        help: None,
+    }
+}
+
+fn plain(headline: impl Into<String>, help: impl Into<String>) -> Wording {
+    Wording {
+        headline: headline.into(),
+        notes: vec![],
+        help: Some(help.into()),
+    }
+}
+
+/// `` `x_i` is a vector of dimension 3 ``
+fn is(value: &Typed) -> String {
+    format!("`{}` is {}", value.text, value.ty)
+}
+
+fn unknown(name: &str, role: Role, suggestion: Option<&Suggestion>) -> Wording {
+    let what = match role {
+        Role::Value => "variable",
+        Role::Function => "function",
+        Role::Reduction => "reduction",
+    };
+    let help = match (suggestion, role) {
+        (
+            Some(Suggestion {
+                name,
+                from_keops: true,
+            }),
+            _,
+        ) => Some(format!("what KeOps calls so is `{name}` here")),
+        (
+            Some(Suggestion {
+                name,
+                from_keops: false,
+            }),
+            _,
+        ) => Some(format!("did you mean `{name}`?")),
+        (None, Role::Value) => Some(format!("declare it: `{name}: f32` or `{name}: [f32; 3]`")),
+        (None, _) => None,
+    };
+    Wording {
+        headline: format!("there is no {what} `{name}`"),
+        notes: vec![],
+        help,
+    }
+}
+
+fn unequal(operation: &str, left: &Typed, right: &Typed, broadcast: bool) -> Wording {
+    let headline = match broadcast {
+        true => format!("{operation} needs values of the same shape, or a scalar"),
+        false => format!("{operation} needs values of the same dimension"),
+    };
+    Wording {
+        headline,
+        notes: vec![is(left), is(right)],
+        help: equalize(left, right),
+    }
+}
+
+/// What would make two shapes equal: another declaration, or part of the longer vector.
+fn equalize(left: &Typed, right: &Typed) -> Option<String> {
+    let declare = |this: &Typed, like: &Typed| {
+        let scalar = this.scalar.as_ref()?;
+        Some(format!(
+            "declare `{}: {}`",
+            this.text,
+            written(like.ty.shape, scalar)
+        ))
+    };
+    let shorten = |this: &Typed, like: &Typed| match (this.ty.shape, like.ty.shape) {
+        (Shape::Vector(long), Shape::Vector(short)) if long > short => {
+            let simple = this.text.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let text = if simple {
+                this.text.clone()
+            } else {
+                format!("({})", this.text)
+            };
+            Some(format!(
+                "write `{text}[0..{short}]` for the first {short} numbers"
+            ))
+        }
+        _ => None,
+    };
+    declare(right, left)
+        .or_else(|| declare(left, right))
+        .or_else(|| shorten(left, right))
+        .or_else(|| shorten(right, left))
+}
+
+/// A type as Rust writes it.
+pub fn written(shape: Shape, scalar: &str) -> String {
+    match shape {
+        Shape::Scalar => scalar.to_string(),
+        Shape::Vector(n) => format!("[{scalar}; {n}]"),
+        Shape::Matrix(r, c) => format!("[[{scalar}; {c}]; {r}]"),
+    }
+}
+
+fn wrong_type(
+    operation: &str,
+    argument: &Typed,
+    expected: &str,
+    reduction: Option<&str>,
+) -> Wording {
+    let text = &argument.text;
+    let help = match (argument.ty.element, argument.ty.shape) {
+        _ if reduction.is_some() => reduction.map(|r| format!("write `{r} …` to reduce over rows")),
+        (Element::Bool, _) if expected != "a condition" => {
+            Some(format!("write `if {text} {{ 1.0 }} else {{ 0.0 }}`"))
+        }
+        (Element::Index, _) => Some("return the index itself, and compute with it in Rust".into()),
+        (Element::Real, Shape::Scalar) if expected == "a condition" => {
+            Some(format!("write `{text} != 0.0`"))
+        }
+        (Element::Real, Shape::Vector(n)) if expected == "a scalar" && n > 1 => {
+            Some("write `v[0]` for one number, `sum(v)` or `norm2(v)` for all".into())
+        }
+        (Element::Real, shape) => match (&argument.scalar, expected, shape) {
+            (Some(scalar), "a vector", Shape::Scalar) => {
+                Some(format!("declare `{text}: [{scalar}; 3]`"))
+            }
+            (Some(scalar), "a vector", Shape::Matrix(_, c)) => Some(format!(
+                "declare `{text}: [{scalar}; {c}]`, or write `{text}[0]` for its first row"
+            )),
+            (None, "a vector", Shape::Scalar) => {
+                Some(format!("write `[{text}]` for a vector of dimension 1"))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let operation = if operation.is_empty() {
+        "this"
+    } else {
+        operation
+    };
+    Wording {
+        headline: format!("{operation} needs {expected}"),
+        notes: vec![is(argument)],
+        help,
+    }
+}
+
+fn wrong_index(name: &str, base: &str, axis: Axis, on_other: bool, declared: bool) -> Wording {
+    let (letter, other) = (axis.letter(), axis.other().letter());
+    let note = match declared {
+        true => format!("what `{name}` reduces does not depend on {letter}"),
+        false => format!("no variable ends in `_{letter}`, so the number of rows is unknown"),
+    };
+    let help = match on_other {
+        true => format!("write `{base}_{other}` to reduce over {other}"),
+        false => format!("use a variable that ends in `_{letter}` in the body"),
+    };
+    Wording {
+        headline: format!("`{name}` has nothing to reduce over {letter}"),
+        notes: vec![note],
+        help: Some(help),
+    }
+}

@@ -1,0 +1,98 @@
+//! Names, types and indices: [`Source`] → [`Program`].
+//!
+//! Never stops at the first error: every independent mistake is reported once. What failed has no value (`None`), and
+//! nothing is said about what is made of it.
+
+pub mod derivative;
+pub mod error;
+pub mod formula;
+pub mod message;
+pub mod operations;
+pub mod reduction;
+pub mod result;
+pub mod scope;
+pub mod signature;
+pub mod suggest;
+
+use crate::diagnostics::Diagnostics;
+use crate::item::{Item, Origin, Program, Signature};
+use crate::syntax::{ItemSource, Source, parse};
+use error::CheckError;
+use proc_macro2::TokenStream;
+
+/// Parses and checks a macro call. The program holds what is right, the diagnostics what is wrong.
+pub fn parse_and_check(tokens: TokenStream) -> (Program, Diagnostics) {
+    let mut errors = Diagnostics::new();
+    let source = parse::parse(tokens, &mut errors);
+    let program = check(&source, &mut errors);
+    (program, errors)
+}
+
+/// Checks a parsed macro call.
+pub fn check(source: &Source, errors: &mut Diagnostics) -> Program {
+    let mut program = Program {
+        form: source.form,
+        items: vec![],
+        broken: vec![],
+    };
+    for (number, item) in source.items.iter().enumerate() {
+        let earlier = source.items.iter().take(number);
+        if earlier.clone().any(|e| e.name.text == item.name.text) {
+            let error = CheckError::Duplicate {
+                name: item.name.text.clone(),
+                what: "formula",
+            };
+            errors.push(item.name.region(), error);
+        }
+        if let Some(why) = scope::reserved(&item.name.text) {
+            errors.push(
+                item.name.region(),
+                CheckError::Reserved {
+                    name: item.name.text.clone(),
+                    why,
+                },
+            );
+        }
+        let later: Vec<&str> = source
+            .items
+            .iter()
+            .skip(number)
+            .map(|i| i.name.text.as_str())
+            .collect();
+        match check_item(item, &program, &later, errors) {
+            Ok(item) => program.items.push(item),
+            Err(signature) => program.broken.push(signature),
+        }
+    }
+    program
+}
+
+fn check_item(
+    source: &ItemSource,
+    program: &Program,
+    later: &[&str],
+    errors: &mut Diagnostics,
+) -> Result<Item, Signature> {
+    let before = errors.len();
+    let signature = signature::check(source, errors);
+    let Some(body) = &source.body else {
+        return Err(signature);
+    };
+    if source.parameters.is_none() {
+        return derivative::check(signature, body, program, later, errors);
+    }
+    let checked = formula::check(&signature, source, body, errors);
+    match checked {
+        Some(formula) if errors.len() == before => Ok(Item {
+            signature,
+            origin: Origin::Formula,
+            graph: formula.graph,
+            outputs: formula.outputs,
+            results: formula.results,
+            is_tuple: formula.is_tuple,
+            formula: body.to_string(),
+            regions: formula.regions,
+        }),
+        _ => Err(signature),
+    }
+}

@@ -1,0 +1,150 @@
+//! Variables: names, indices, shapes, and the item's one float type.
+
+use super::error::CheckError;
+use super::scope;
+use crate::diagnostics::Diagnostics;
+use crate::item::{Scalar, Signature, Variable};
+use crate::syntax::expr::split_index;
+use crate::syntax::{ItemSource, Parameter, TypeSource};
+use crate::types::Shape;
+
+/// Most numbers of one value.
+pub const LARGEST: usize = 1 << 16;
+
+/// Checks the variables of an item; those with errors are left out.
+pub fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
+    let mut signature = Signature {
+        attributes: source.attributes.clone(),
+        visibility: source.visibility.clone(),
+        name: source.name.clone(),
+        scalar: Scalar::F32,
+        variables: vec![],
+    };
+    let generic = source.generic.as_ref().map(|g| g.text.as_str());
+    let parameters = source.parameters.as_deref().unwrap_or_default();
+    let mut first: Option<(&Parameter, &TypeSource)> = None;
+    for (number, parameter) in parameters.iter().enumerate() {
+        let name = &parameter.name;
+        if let Some(why) = scope::reserved(&name.text) {
+            errors.push(
+                name.region(),
+                CheckError::Reserved {
+                    name: name.text.clone(),
+                    why,
+                },
+            );
+        }
+        if parameters
+            .iter()
+            .take(number)
+            .any(|p| p.name.text == name.text)
+        {
+            errors.push(
+                name.region(),
+                CheckError::Duplicate {
+                    name: name.text.clone(),
+                    what: "variable",
+                },
+            );
+            continue;
+        }
+        let Some(ty) = &parameter.ty else { continue };
+        let shape = shape(ty, errors);
+        let known =
+            matches!(ty.scalar.text.as_str(), "f32" | "f64") || generic == Some(&ty.scalar.text);
+        if !known {
+            errors.push(ty.scalar.region(), unknown_type(&ty.scalar.text, generic));
+        }
+        match first {
+            _ if !known => {}
+            None => first = Some((parameter, ty)),
+            Some((first, expected)) if expected.scalar.text != ty.scalar.text => {
+                let error = CheckError::MixedFloats {
+                    first: first.name.text.clone(),
+                    expected: expected.scalar.text.clone(),
+                    name: name.text.clone(),
+                    found: ty.scalar.text.clone(),
+                };
+                errors.push(ty.scalar.region(), error);
+            }
+            Some(_) => {}
+        }
+        if let Some(shape) = shape {
+            let axis = split_index(&name.text).map(|(_, axis)| axis);
+            signature.variables.push(Variable {
+                name: name.clone(),
+                axis,
+                shape,
+            });
+        }
+    }
+    signature.scalar = match (first, &source.generic) {
+        (Some((_, ty)), _) if ty.scalar.text == "f32" => Scalar::F32,
+        (Some((_, ty)), _) if ty.scalar.text == "f64" => Scalar::F64,
+        (_, Some(generic)) => Scalar::Generic(generic.clone()),
+        _ => Scalar::F32,
+    };
+    if let Some(generic) = &source.generic
+        && source.parameters.is_some()
+        && !parameters
+            .iter()
+            .any(|p| p.ty.as_ref().is_none_or(|t| t.scalar.text == generic.text))
+    {
+        errors.push(
+            generic.region(),
+            CheckError::UnusedTypeParameter {
+                name: generic.text.clone(),
+            },
+        );
+    }
+    signature
+}
+
+fn shape(ty: &TypeSource, errors: &mut Diagnostics) -> Option<Shape> {
+    if let Some(zero) = ty.dimensions.iter().find(|d| d.value == 0) {
+        errors.push(zero.region, CheckError::ZeroDimension);
+        return None;
+    }
+    let mut size: usize = 1;
+    for dimension in &ty.dimensions {
+        size = size.saturating_mul(usize::try_from(dimension.value).unwrap_or(usize::MAX));
+    }
+    if size > LARGEST {
+        errors.push(ty.region, CheckError::TooLarge { limit: LARGEST });
+        return None;
+    }
+    let dimension = |k: usize| {
+        ty.dimensions
+            .get(k)
+            .and_then(|d| usize::try_from(d.value).ok())
+    };
+    match ty.dimensions.len() {
+        0 => Some(Shape::Scalar),
+        1 => Some(Shape::Vector(dimension(0)?)),
+        2 => Some(Shape::Matrix(dimension(0)?, dimension(1)?)),
+        _ => {
+            errors.push(ty.region, CheckError::TooManyDimensions);
+            None
+        }
+    }
+}
+
+fn unknown_type(name: &str, generic: Option<&str>) -> CheckError {
+    let float = match (name, generic) {
+        (
+            "f16" | "bf16" | "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "float" | "float32"
+            | "F32",
+            _,
+        ) => Some("f32"),
+        (
+            "f128" | "i64" | "u64" | "i128" | "u128" | "isize" | "usize" | "double" | "float64"
+            | "F64",
+            _,
+        ) => Some("f64"),
+        _ => None,
+    };
+    CheckError::UnknownType {
+        name: name.into(),
+        float,
+    }
+}

@@ -1,0 +1,88 @@
+//! Errors with their places: collected, never returned at the first, and rendered as `compile_error!` tokens.
+
+use crate::check::error::CheckError;
+use crate::syntax::{Form, Region};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+/// An error and what it points at.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// What to underline.
+    pub region: Region,
+    /// What is wrong.
+    pub error: CheckError,
+}
+
+/// The errors found so far, in the order of their discovery.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// None yet.
+    pub fn new() -> Diagnostics {
+        Diagnostics::default()
+    }
+    /// Adds one.
+    pub fn push(&mut self, region: Region, error: CheckError) {
+        self.list.push(Diagnostic { region, error });
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// One `::core::compile_error! { "…" }` per error, each with the region's ends as the spans of its ends, so that
+    /// rustc underlines the whole region. In the expression form they stand in a block whose tail is the last one: with
+    /// a semicolon rustc would add a type error.
+    pub fn to_tokens(&self, form: Form) -> TokenStream {
+        let errors: TokenStream = self.list.iter().flat_map(Diagnostic::to_tokens).collect();
+        match form {
+            Form::Items => errors,
+            Form::Expression if self.list.is_empty() => errors,
+            Form::Expression => TokenTree::from(Group::new(Delimiter::Brace, errors)).into(),
+        }
+    }
+}
+
+impl Diagnostic {
+    /// The message, several lines.
+    pub fn message(&self) -> String {
+        self.error.message()
+    }
+
+    fn to_tokens(&self) -> TokenStream {
+        let Region { first, last } = self.region;
+        let mut message = Literal::string(&self.message());
+        message.set_span(last);
+        let mut braces = Group::new(Delimiter::Brace, TokenTree::from(message).into());
+        braces.set_span(last);
+        let punct = |c, spacing| spanned(Punct::new(c, spacing), first);
+        [
+            punct(':', Spacing::Joint),
+            punct(':', Spacing::Alone),
+            Ident::new("core", first).into(),
+            punct(':', Spacing::Joint),
+            punct(':', Spacing::Alone),
+            Ident::new("compile_error", first).into(),
+            punct('!', Spacing::Alone),
+            braces.into(),
+        ]
+        .into_iter()
+        .collect()
+    }
+}
+
+fn spanned(mut punct: Punct, span: Span) -> TokenTree {
+    punct.set_span(span);
+    punct.into()
+}

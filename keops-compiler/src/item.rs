@@ -1,0 +1,110 @@
+//! What the checker hands on: typed items, and what is known of items with errors.
+
+use crate::graph::{Graph, NodeId};
+use crate::syntax::{Form, Name, Region};
+use crate::types::{Axis, Shape, Type};
+use proc_macro2::TokenStream;
+use std::collections::BTreeMap;
+
+/// A checked macro call.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Which form it has.
+    pub form: Form,
+    /// Its correct items, in order.
+    pub items: Vec<Item>,
+    /// What is known of the others, in order.
+    pub broken: Vec<Signature>,
+}
+
+/// What an item is called with.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Doc comments and attributes, in front of `fn`.
+    pub attributes: TokenStream,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// The item's name; `formula` in the expression form.
+    pub name: Name,
+    /// Its float type.
+    pub scalar: Scalar,
+    /// Its variables, in the order of declaration; of a broken item only those that could be read.
+    pub variables: Vec<Variable>,
+}
+
+/// The float type of an item.
+#[derive(Clone, Debug)]
+pub enum Scalar {
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+    /// The item's type parameter.
+    Generic(Name),
+}
+
+impl Scalar {
+    /// As written.
+    pub fn text(&self) -> &str {
+        match self {
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+            Scalar::Generic(name) => &name.text,
+        }
+    }
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name, suffix included.
+    pub name: Name,
+    /// The index that its name says; `None`: a parameter.
+    pub axis: Option<Axis>,
+    /// The shape of one row.
+    pub shape: Shape,
+}
+
+/// A correct item.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// What it is called with.
+    pub signature: Signature,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Its formula.
+    pub graph: Graph,
+    /// Its results.
+    pub outputs: Vec<NodeId>,
+    /// What they are, one for each of `outputs`; known for derivatives before their graph is.
+    pub results: Vec<ResultType>,
+    /// Whether the formula is a tuple.
+    pub is_tuple: bool,
+    /// The formula as text, parsed back to the same formula.
+    pub formula: String,
+    /// Where the user wrote the nodes that the user wrote, for late errors.
+    pub regions: BTreeMap<NodeId, Region>,
+}
+
+/// Where an item comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's formula.
+    Formula,
+    /// The derivative of an earlier item.
+    Gradient {
+        /// The item, in [`Program::items`].
+        of: usize,
+        /// The number of its variable.
+        wrt: usize,
+    },
+}
+
+/// One result of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultType {
+    /// One row.
+    pub ty: Type,
+    /// One row for each value of this index; `None`: a bare value.
+    pub rows: Option<Axis>,
+}

@@ -1,0 +1,172 @@
+//! Parsing of variable lists and their types.
+
+use super::cursor::{Parsed, Parser};
+use super::token::Token;
+use super::{Integer, Name, Parameter, TypeSource, number};
+use crate::check::error::CheckError;
+use proc_macro2::Delimiter;
+
+impl Parser<'_, '_> {
+    /// `(name: type),*` up to the end of the bracket.
+    pub(super) fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+        let mut parameters = Vec::new();
+        while self.peek().is_some() {
+            parameters.push(self.parameter()?);
+            if self.eat_punct(",").is_none() {
+                self.expect_end("`,`")?;
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn parameter(&mut self) -> Parsed<Parameter> {
+        let name = self.name("a variable such as `x_i`")?;
+        if self.eat_punct(":").is_none() {
+            if self.peek().is_some_and(|t| !t.is_punct(",")) {
+                return self.unexpected("`:` and a type");
+            }
+            let error = CheckError::MissingType {
+                name: name.text.clone(),
+            };
+            self.errors.push(name.region(), error);
+            return Ok(Parameter { name, ty: None });
+        }
+        let ty = self.ty().ok();
+        if ty.is_none() {
+            // Reported; the other variables can still be read.
+            while self.peek().is_some_and(|t| !t.is_punct(",")) {
+                self.bump();
+            }
+        }
+        Ok(Parameter { name, ty })
+    }
+
+    fn ty(&mut self) -> Parsed<TypeSource> {
+        if let Some(group) = self.eat_group(Delimiter::None) {
+            return self.inside(group, |p| {
+                let ty = p.ty()?;
+                p.expect_end("the end of the type")?;
+                Ok(ty)
+            });
+        }
+        if let Some(group) = self.eat_group(Delimiter::Bracket) {
+            return self.inside(group, |p| {
+                let element = p.deeper(Parser::ty)?;
+                if p.peek().is_none() {
+                    return p.fail(
+                        group.region,
+                        CheckError::MissingDimension {
+                            element: element.text(),
+                        },
+                    );
+                }
+                p.expect_punct(";")?;
+                let dimension = p.dimension()?;
+                let mut dimensions = vec![dimension];
+                dimensions.extend(element.dimensions);
+                Ok(TypeSource {
+                    scalar: element.scalar,
+                    dimensions,
+                    region: group.region,
+                })
+            });
+        }
+        match self.peek() {
+            Some(Token::Ident(..)) => {
+                let scalar = self.name("a type")?;
+                let region = scalar.region();
+                if self.at_punct("<") || self.at_punct("::") {
+                    return self.fail(
+                        region,
+                        CheckError::UnknownType {
+                            name: scalar.text,
+                            float: None,
+                        },
+                    );
+                }
+                Ok(TypeSource {
+                    scalar,
+                    dimensions: vec![],
+                    region,
+                })
+            }
+            Some(token) if token.is_punct("&") => {
+                let region = token.region();
+                self.fail(region, CheckError::BorrowedType)
+            }
+            _ => self.unexpected("a type such as `f32` or `[f32; 3]`"),
+        }
+    }
+
+    /// An integer literal and the end of the bracket.
+    fn dimension(&mut self) -> Parsed<Integer> {
+        if self.peek().is_none() {
+            return self.unexpected("a dimension such as `3`");
+        }
+        let start = self.here();
+        if let Some(integer) = self.integer()
+            && self.peek().is_none()
+        {
+            return Ok(integer);
+        }
+        while self.bump().is_some() {}
+        let region = start.to(self.previous());
+        self.fail(region, CheckError::DimensionNotLiteral)
+    }
+
+    /// Takes an integer literal without a sign.
+    pub(super) fn integer(&mut self) -> Option<Integer> {
+        let Some(Token::Literal(text, _)) = self.peek() else {
+            return None;
+        };
+        let value = number::read(text)
+            .filter(|n| n.suffix.is_empty() || n.suffix == "usize")?
+            .integer?;
+        let region = self.bump()?.region();
+        Some(Integer { value, region })
+    }
+
+    /// `<T>` after an item's name.
+    pub(super) fn generics(&mut self) -> Parsed<Option<Name>> {
+        if self.eat_punct("<").is_none() {
+            return Ok(None);
+        }
+        let start = self.here();
+        let generic = match self.bump() {
+            Some(Token::Ident(text, span)) if text != "const" => Name {
+                text: text.clone(),
+                span: *span,
+            },
+            _ => return self.bad_generics(start),
+        };
+        self.eat_punct(",");
+        if self.eat_punct(">").is_none() {
+            return self.bad_generics(start);
+        }
+        Ok(Some(generic))
+    }
+
+    fn bad_generics<T>(&mut self, start: super::Region) -> Parsed<T> {
+        let mut end = start;
+        while let Some(token) = self.peek()
+            && !token.is_punct(">")
+            && token.group(Delimiter::Parenthesis).is_none()
+        {
+            end = token.region();
+            self.bump();
+        }
+        self.fail(start.to(end), CheckError::Generics)
+    }
+}
+
+impl TypeSource {
+    /// As written, without spaces inside names.
+    pub fn text(&self) -> String {
+        self.dimensions
+            .iter()
+            .rev()
+            .fold(self.scalar.text.clone(), |text, d| {
+                format!("[{text}; {}]", d.value)
+            })
+    }
+}
