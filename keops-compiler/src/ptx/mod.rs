@@ -48,7 +48,8 @@ pub fn compile(source: &str) -> Result<Outcome, String> {
             return Err(format!("KEOPS_PTX is `{value}`, but must be `auto`, `off` or `require`"));
         }
     };
-    if let Err(reason) = situation::generates_code(std::env::args_os()) {
+    let needed = situation::compiles().and_then(|()| situation::generates_code(std::env::args_os()));
+    if let Err(reason) = needed {
         return Ok(Outcome::Unavailable(reason));
     }
     let compiled = situation::running_rustc().and_then(|rustc| compile_with(&rustc, source));

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 /// Kinds of `--emit` for which rustc generates code.
 const CODE: [&str; 5] = ["link", "asm", "obj", "llvm-ir", "llvm-bc"];
 
-/// The running compiler, if it is one.
+/// Programs that run macros without compiling.
+const TOOLS: [&str; 4] = ["rustdoc", "clippy-driver", "miri", "rust-analyzer"];
+
+/// The running compiler's path, if it is one; the error is a reason.
 pub(super) fn running_rustc() -> Result<PathBuf, String> {
-    let path = std::env::current_exe()
-        .map_err(|error| format!("the running compiler's path is unknown: {error}"))?;
-    if is_rustc(&path) {
+    let path = running()?;
+    if is_rustc(name(&path)) {
         Ok(path)
     } else {
         Err(format!(
@@ -22,15 +24,35 @@ pub(super) fn running_rustc() -> Result<PathBuf, String> {
     }
 }
 
-/// Whether a file name is rustc's: `rustc`, or with a version as distributions name it (`rustc-1.85`).
-fn is_rustc(path: &Path) -> bool {
+/// Whether the running program compiles at all: the error is a reason why it does not.
+pub(super) fn compiles() -> Result<(), String> {
+    match running() {
+        Ok(path) if is_tool(name(&path)) => Err(format!("{} generates no code", path.display())),
+        _ => Ok(()),
+    }
+}
+
+fn running() -> Result<PathBuf, String> {
+    std::env::current_exe()
+        .map_err(|error| format!("the running compiler's path is unknown: {error}"))
+}
+
+/// The name of a program.
+fn name(path: &Path) -> &str {
     let name = path
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or("");
-    let name = name
-        .strip_suffix(std::env::consts::EXE_SUFFIX)
-        .unwrap_or(name);
+    name.strip_suffix(std::env::consts::EXE_SUFFIX)
+        .unwrap_or(name)
+}
+
+fn is_tool(name: &str) -> bool {
+    TOOLS.iter().any(|tool| name.starts_with(tool))
+}
+
+/// Whether a name is rustc's: `rustc`, or with a version as distributions have it (`rustc-1.85`).
+fn is_rustc(name: &str) -> bool {
     name.strip_prefix("rustc").is_some_and(|rest| {
         rest.is_empty()
             || rest
@@ -114,20 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn rustc_by_name() {
-        let name = |name: &str| {
-            is_rustc(&Path::new("/bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
-        };
-        assert!(name("rustc") && name("rustc-1.85"));
-        for other in [
+    fn programs_are_known_by_name() {
+        let rustc = PathBuf::from(format!("/bin/rustc{}", std::env::consts::EXE_SUFFIX));
+        assert!(is_rustc(name(&rustc)) && is_rustc("rustc-1.85"));
+        for tool in [
             "rust-analyzer-proc-macro-srv",
             "clippy-driver",
             "rustdoc",
-            "rustc-wrapper",
             "miri",
-            "rustcheck",
         ] {
-            assert!(!name(other), "{other}");
+            assert!(!is_rustc(tool) && is_tool(tool), "{tool}");
+        }
+        for other in ["rustc-wrapper", "rustcheck", ""] {
+            assert!(!is_rustc(other) && !is_tool(other), "{other}");
         }
     }
 }
