@@ -1,0 +1,121 @@
+//! A checked item with everything that is generated from it: its functions and their distinct kernels.
+//!
+//! Invariant: kernels that are equal are one kernel, whichever functions use them.
+
+use crate::emit::ValueTypes;
+use crate::function::{Formula, Function};
+use crate::lower::kernel::KernelIr;
+use proc_macro2::{Ident, TokenStream};
+
+/// An item, compiled.
+pub(super) struct Compiled {
+    /// The item's name with its span.
+    pub(super) name: Ident,
+    /// Attributes of the item (documentation among them).
+    pub(super) attributes: TokenStream,
+    /// Its visibility.
+    pub(super) visibility: TokenStream,
+    /// The formula as text.
+    pub(super) text: String,
+    /// `f32`, `f64` or both.
+    pub(super) types: ValueTypes,
+    /// Whether the formula is a tuple.
+    pub(super) is_tuple: bool,
+    /// The formula.
+    pub(super) formula: Formula,
+    /// All functions.
+    pub(super) functions: Vec<NamedFunction>,
+    /// Their distinct kernels, with the names of the types that implement them.
+    pub(super) kernels: Vec<(String, KernelIr)>,
+}
+
+/// A function with its name and the numbers of its passes' kernels.
+pub(super) struct NamedFunction {
+    /// What it computes.
+    pub(super) role: Role,
+    /// The function.
+    pub(super) function: Function,
+    /// For each pass, the number of its kernel.
+    pub(super) kernels: Vec<usize>,
+}
+
+/// What a function computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The formula.
+    Eval,
+    /// The vector-Jacobian product with respect to all inputs.
+    Vjp,
+    /// The same with respect to one input.
+    Grad(usize),
+}
+
+impl Compiled {
+    /// Compiles an item's functions.
+    pub(super) fn new(
+        name: Ident,
+        attributes: TokenStream,
+        visibility: TokenStream,
+        text: String,
+        types: ValueTypes,
+        is_tuple: bool,
+        formula: Formula,
+    ) -> Compiled {
+        let mut item = Compiled {
+            name,
+            attributes,
+            visibility,
+            text,
+            types,
+            is_tuple,
+            formula,
+            functions: vec![],
+            kernels: vec![],
+        };
+        item.add(Role::Eval, item.formula.compile());
+        if item.is_differentiable() {
+            let all: Vec<usize> = (0..item.formula.inputs.len()).collect();
+            item.add(Role::Vjp, item.formula.vjp(&all).compile());
+            for n in all {
+                item.add(Role::Grad(n), item.formula.vjp(&[n]).compile());
+            }
+        }
+        item
+    }
+
+    /// Whether some output is real.
+    pub(super) fn is_differentiable(&self) -> bool {
+        self.formula.cotangent_names().iter().any(Option::is_some)
+    }
+
+    /// The name of a function, unique in the module: `gauss`, `gauss_vjp`, `gauss_grad_x_i`.
+    pub(super) fn function_name(&self, role: Role) -> String {
+        match role {
+            Role::Eval => self.name.to_string(),
+            Role::Vjp => format!("{}_vjp", self.name),
+            Role::Grad(n) => format!("{}_grad_{}", self.name, self.formula.inputs[n].name),
+        }
+    }
+
+    fn add(&mut self, role: Role, function: Function) {
+        let base = self.function_name(role);
+        let kernels = function
+            .passes
+            .iter()
+            .enumerate()
+            .map(|(p, ir)| {
+                self.kernels.iter().position(|(_, known)| known == ir).unwrap_or_else(|| {
+                    let name = if function.passes.len() == 1 { base.clone() } else { format!("{base}_pass{p}") };
+                    self.kernels.push((name, ir.clone()));
+                    self.kernels.len() - 1
+                })
+            })
+            .collect();
+        self.functions.push(NamedFunction { role, function, kernels });
+    }
+
+    /// The type that implements a kernel.
+    pub(super) fn kernel_type(&self, kernel: usize) -> String {
+        format!("Kernel_{}", self.kernels[kernel].0)
+    }
+}

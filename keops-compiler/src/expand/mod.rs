@@ -1,0 +1,94 @@
+//! From the macro's tokens to its expansion: glue between the front end, the compiler and both back ends.
+//!
+//! Invariants: this directory is the only place that names `::keops::__private`; an error never hides another: everything
+//! that can be reported is; the expansion is a function of the tokens (and of `KEOPS_PTX`, see [`ptx`](crate::ptx)).
+
+mod compiled;
+mod device;
+mod host;
+mod names;
+mod stub;
+
+use crate::check::parse_and_check;
+use crate::emit::ValueTypes;
+use crate::function::{Formula, Input};
+use crate::item::{Item, Origin, Program, Scalar};
+use crate::syntax::Form;
+use compiled::Compiled;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+/// Expands one call of `keops!`.
+pub fn expand(tokens: TokenStream) -> TokenStream {
+    let (program, diagnostics) = parse_and_check(tokens);
+    if !diagnostics.is_empty() {
+        let errors = diagnostics.to_tokens(program.form);
+        return match program.form {
+            Form::Items => {
+                let stubs = stub::stubs(&program);
+                quote!(#stubs #errors)
+            }
+            Form::Expression => errors,
+        };
+    }
+    let items = compile(&program);
+    let modules = match device::modules(&items) {
+        Ok(modules) => modules,
+        Err(message) => return quote_spanned!(Span::call_site()=> ::core::compile_error!{#message}),
+    };
+    let expanded: TokenStream = items.iter().zip(&modules).map(|(item, ptx)| host::item(item, ptx)).collect();
+    match program.form {
+        Form::Items => expanded,
+        Form::Expression => {
+            let calls = items.iter().zip(&program.items).map(|(item, checked)| {
+                let name = &item.name;
+                let variables = &checked.signature.variables;
+                let arguments = variables.iter().map(|v| Ident::new(&v.name.text, v.name.span));
+                quote!(#name(#(&#arguments),*))
+            });
+            quote!({ #expanded #(#calls)* })
+        }
+    }
+}
+
+/// The formulas of all items, derivatives of earlier items included.
+pub fn formulas(program: &Program) -> Vec<Formula> {
+    let mut formulas: Vec<Formula> = vec![];
+    for item in &program.items {
+        let formula = match item.origin {
+            Origin::Formula => Formula::new(inputs(item), &item.graph, &item.outputs),
+            Origin::Gradient { of, wrt } => formulas[of].vjp(&[wrt]),
+        };
+        formulas.push(formula);
+    }
+    formulas
+}
+
+fn inputs(item: &Item) -> Vec<Input> {
+    let variables = item.signature.variables.iter();
+    variables
+        .map(|v| Input { name: v.name.text.clone(), axis: v.axis, shape: v.shape, cotangent: false })
+        .collect()
+}
+
+fn compile(program: &Program) -> Vec<Compiled> {
+    let items = program.items.iter().zip(formulas(program));
+    items
+        .map(|(item, formula)| {
+            let signature = &item.signature;
+            Compiled::new(
+                Ident::new(&signature.name.text, signature.name.span),
+                signature.attributes.clone(),
+                signature.visibility.clone(),
+                item.formula.clone(),
+                match signature.scalar {
+                    Scalar::F32 => ValueTypes::F32,
+                    Scalar::F64 => ValueTypes::F64,
+                    Scalar::Generic(_) => ValueTypes::Generic,
+                },
+                item.is_tuple,
+                formula,
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! What one pair costs: the primitives of a kernel's pair part, counted, loops included.
+
+use super::kernel::KernelIr;
+use super::{Prim, Stmt};
+use std::fmt;
+
+/// Cost of one pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Additions, multiplications, comparisons, blends; a fused multiply-add counts two.
+    pub flops: usize,
+    /// Divisions and square roots.
+    pub divisions: usize,
+    /// Special functions.
+    pub special: usize,
+    /// Numbers of the inner row that are read.
+    pub inner_reads: usize,
+    /// Accumulators in registers.
+    pub registers: usize,
+}
+
+impl Cost {
+    /// The cost of a kernel's pair part.
+    pub fn of(ir: &KernelIr) -> Cost {
+        let mut cost = Cost { registers: ir.registers, inner_reads: ir.inner_used, ..Cost::default() };
+        cost.block(&ir.step, 1);
+        cost
+    }
+
+    fn block(&mut self, stmts: &[Stmt], times: usize) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Let(_, prim, _) => self.prim(*prim, times),
+                Stmt::Loop(_, n, body) => self.block(body, times * n),
+                Stmt::Sum(..) | Stmt::Extremum(..) => self.flops += times,
+                Stmt::SumMul(..) => self.flops += 2 * times,
+                Stmt::KMin(k, ..) => self.flops += times * if *k == 1 { 3 } else { 1 },
+                Stmt::LogSumExp(..) => {
+                    self.flops += 4 * times;
+                    self.special += times;
+                }
+                Stmt::Weigh(..) => self.flops += 2 * times,
+                _ => {}
+            }
+        }
+    }
+
+    fn prim(&mut self, prim: Prim, times: usize) {
+        match prim {
+            Prim::Fma | Prim::Fnma => self.flops += 2 * times,
+            Prim::Div | Prim::Sqrt | Prim::Rsqrt => self.divisions += times,
+            Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive | Prim::Log => self.special += times,
+            Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Powf => self.special += times,
+            _ => self.flops += times,
+        }
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} flops, {} divisions or roots, {} special functions, {} numbers read, {} accumulators",
+            self.flops, self.divisions, self.special, self.inner_reads, self.registers
+        )
+    }
+}
