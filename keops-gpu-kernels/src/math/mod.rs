@@ -1,6 +1,28 @@
 //! Elementary functions over [`Isa`], the same text on every CPU instruction set and on the GPU.
 //!
-//! One file per family. All are branch-free in the lanes, work at f32 and f64, and use only what [`Isa`] offers.
+//! One file per family. All work at f32 and f64, use only what [`Isa`] offers, and have no branches but one, around the
+//! reduction of large angles.
+//!
+//! | largest error, ulp | f32, fused | f32, not fused | f64, fused | f64, not fused |
+//! |---|---|---|---|---|
+//! | [`rsqrt`] | 1.49 | 1.49 | 1.48 | 1.48 |
+//! | [`exp`] | 0.87 | 1.17 | 0.89 | 1.09 |
+//! | [`exp2_sum`], [`exp2_sum_nonpositive`] | 1.99 | 2.18 | 0.96 | 1.23 |
+//! | [`log`] | 0.83 | 0.83 | 0.79 | 0.79 |
+//! | [`sin`] | 1.56 | 1.57 | 1.53 | 1.53 |
+//! | [`cos`] | 1.56 | 1.56 | 1.50 | 1.50 |
+//! | [`tanh`] | 1.37 | 1.34 | 1.35 | 1.33 |
+//! | [`powf`] | 0.88 | 1.14 | 1.02 | 1.33 |
+//!
+//! *Fused* are AVX-512, AVX2 and NEON (measured on AVX2 and on lane models of the other two), *not fused* SSE2 and
+//! scalars. Measured over every 101st f32 and some 10⁶ points
+//! in the interesting ranges at f32, 10⁵ to 10⁶ at f64 (against double-double arithmetic), subnormal arguments and
+//! results included; the runtime's tests repeat it with fewer points. `exp2_sum` is measured against the exact power of
+//! its argument, rounded sum or not.
+//!
+//! Where the coefficients are from: Remez fits made for this crate, rounded coefficient by coefficient with the rest
+//! refitted, except those of `exp` and of 2^f at f32, which are Sollya `fpminimax` results. Each file states the error
+//! of its fits.
 use crate::isa::Isa;
 #[allow(unused_imports, reason = "the device's mini-core has its names there")]
 use crate::prelude::*;

@@ -16,8 +16,6 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 token! {
     Avx2: f32, __m256, __m256, lanes 8, fma true, scalef false;
     splat(x) = _mm256_set1_ps(x);
-    load(p) = _mm256_loadu_ps(p);
-    store(p, v) = _mm256_storeu_ps(p, v);
     any(m) = _mm256_movemask_ps(m) != 0;
     select(m, a, b) = _mm256_blendv_ps(b, a, m);
     masks {
@@ -72,8 +70,6 @@ token! {
 token! {
     Avx2: f64, __m256d, __m256d, lanes 4, fma true, scalef false;
     splat(x) = _mm256_set1_pd(x);
-    load(p) = _mm256_loadu_pd(p);
-    store(p, v) = _mm256_storeu_pd(p, v);
     any(m) = _mm256_movemask_pd(m) != 0;
     select(m, a, b) = _mm256_blendv_pd(b, a, m);
     masks {

@@ -11,8 +11,6 @@ token_type! {
 token! {
     Avx512: f32, __m512, __mmask16, lanes 16, fma true, scalef true;
     splat(x) = _mm512_set1_ps(x);
-    load(p) = _mm512_loadu_ps(p);
-    store(p, v) = _mm512_storeu_ps(p, v);
     any(m) = m != 0;
     select(m, a, b) = _mm512_mask_blend_ps(m, b, a);
     masks {
@@ -54,8 +52,6 @@ token! {
 token! {
     Avx512: f64, __m512d, __mmask8, lanes 8, fma true, scalef true;
     splat(x) = _mm512_set1_pd(x);
-    load(p) = _mm512_loadu_pd(p);
-    store(p, v) = _mm512_storeu_pd(p, v);
     any(m) = m != 0;
     select(m, a, b) = _mm512_mask_blend_pd(m, b, a);
     masks {

@@ -10,15 +10,14 @@ use keops_gpu_kernels::real::Real;
 
 /// Implements a token and its operations from a table of intrinsics, one row an operation.
 ///
-/// The table's expressions are the whole `unsafe` surface of an instruction set: all are register operations, except
-/// `load` and `store`.
+/// The table's expressions are all register operations. Loads and stores are plain reads and writes of an unaligned
+/// vector, one instruction each: the load intrinsics are copies through memory, checked for overlap, where debug
+/// assertions are on, which would dominate a development build.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! token {
     (
         $token:ident: $t:ty, $vector:ty, $mask:ty, lanes $lanes:literal, fma $fma:literal, scalef $scalef:literal;
         splat($x:ident) = $splat:expr;
-        load($p:ident) = $load:expr;
-        store($q:ident, $v:ident) = $store:expr;
         any($m:ident) = $any:expr;
         select($sm:ident, $sa:ident, $sb:ident) = $select:expr;
         masks { $($mask_op:ident($($ma:ident),*) = $mask_expr:expr;)* }
@@ -73,17 +72,16 @@ macro_rules! token {
                 }
             )*
         }
-        #[allow(unused_unsafe, reason = "as above")]
         impl $crate::cpu::isa::Memory for $token<$t> {
             #[inline(always)]
-            unsafe fn load(self, $p: *const $t) -> $vector {
-                // SAFETY: the caller vouches for the lanes behind the pointer, the token for the instruction.
-                unsafe { $load }
+            unsafe fn load(self, p: *const $t) -> $vector {
+                // SAFETY: the caller vouches for the lanes behind the pointer, which a vector consists of.
+                unsafe { (*p.cast::<$crate::cpu::isa::Unaligned<$vector>>()).0 }
             }
             #[inline(always)]
-            unsafe fn store(self, $q: *mut $t, $v: $vector) {
+            unsafe fn store(self, p: *mut $t, v: $vector) {
                 // SAFETY: as above.
-                unsafe { $store }
+                unsafe { (*p.cast::<$crate::cpu::isa::Unaligned<$vector>>()).0 = v }
             }
         }
     };
@@ -126,6 +124,12 @@ pub mod portable;
 pub mod scalar;
 #[cfg(target_arch = "x86_64")]
 pub mod sse2;
+
+/// A vector at any address.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Unaligned<V: Copy>(V);
 
 /// Unaligned loads and stores of one vector.
 pub trait Memory: Isa {

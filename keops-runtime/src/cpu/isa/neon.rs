@@ -15,8 +15,6 @@ token_type! {
 token! {
     Neon: f32, float32x4_t, uint32x4_t, lanes 4, fma true, scalef false;
     splat(x) = vdupq_n_f32(x);
-    load(p) = vld1q_f32(p);
-    store(p, v) = vst1q_f32(p, v);
     any(m) = vmaxvq_u32(m) != 0;
     select(m, a, b) = vbslq_f32(m, a, b);
     masks {
@@ -67,8 +65,6 @@ token! {
 token! {
     Neon: f64, float64x2_t, uint64x2_t, lanes 2, fma true, scalef false;
     splat(x) = vdupq_n_f64(x);
-    load(p) = vld1q_f64(p);
-    store(p, v) = vst1q_f64(p, v);
     any(m) = vmaxvq_u32(vreinterpretq_u32_u64(m)) != 0;
     select(m, a, b) = vbslq_f64(m, a, b);
     masks {

@@ -169,12 +169,12 @@ macro_rules! scalar {
             #[inline(always)]
             unsafe fn load(self, p: *const $t) -> $t {
                 // SAFETY: the caller vouches for one readable value.
-                unsafe { p.read() }
+                unsafe { *p }
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t, v: $t) {
                 // SAFETY: the caller vouches for one writable value.
-                unsafe { p.write(v) }
+                unsafe { *p = v }
             }
         }
     };

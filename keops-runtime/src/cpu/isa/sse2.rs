@@ -19,8 +19,6 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 token! {
     Sse2: f32, __m128, __m128, lanes 4, fma false, scalef false;
     splat(x) = _mm_set1_ps(x);
-    load(p) = _mm_loadu_ps(p);
-    store(p, v) = _mm_storeu_ps(p, v);
     any(m) = _mm_movemask_ps(m) != 0;
     select(m, a, b) = _mm_or_ps(_mm_and_ps(m, a), _mm_andnot_ps(m, b));
     masks {
@@ -82,8 +80,6 @@ token! {
 token! {
     Sse2: f64, __m128d, __m128d, lanes 2, fma false, scalef false;
     splat(x) = _mm_set1_pd(x);
-    load(p) = _mm_loadu_pd(p);
-    store(p, v) = _mm_storeu_pd(p, v);
     any(m) = _mm_movemask_pd(m) != 0;
     select(m, a, b) = _mm_or_pd(_mm_and_pd(m, a), _mm_andnot_pd(m, b));
     masks {

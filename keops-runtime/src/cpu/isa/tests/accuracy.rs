@@ -1,5 +1,6 @@
 //! Largest errors of the elementary functions, in units in the last place, asserted and printed as a table
-//! (`cargo test accuracy -- --nocapture`).
+//! (`cargo test accuracy -- --nocapture`). The contract is 2 ulp; the bounds here are just above what was measured, so
+//! that a worse polynomial or reduction shows.
 use keops_gpu_kernels::isa::Isa;
 
 use super::reference::{self, Double};
@@ -208,41 +209,41 @@ fn check64<E: Function>(
 fn exp_is_accurate() {
     check32::<Exp>(
         "exp",
-        2.0,
+        1.25,
         |_| true,
         &[(-104.0, 89.0), (-1.0, 1.0), (-104.0, -87.0)],
         |x, _| x.exp(),
     );
     let ranges = [(-745.0, 709.7), (-1.0, 1.0), (-745.2, -708.0), (-40.0, 0.0)];
-    check64::<Exp>("exp", 2.0, &ranges, reference::exp);
+    check64::<Exp>("exp", 1.25, &ranges, reference::exp);
 }
 
 #[test]
 fn exp2_of_a_sum_is_accurate_where_it_is_normal() {
     check32::<Exp2Sum>(
         "exp2_sum",
-        2.5,
-        |t| !(t < -125.5),
+        2.3,
+        |t| t.is_nan() || t >= -125.5,
         &[(-125.5, 128.0), (-1.0, 1.0)],
         |x, _| x.exp2(),
     );
     let domain = |t: f32| t.is_nan() || (-126.0..=0.0).contains(&t);
     check32::<Exp2SumNonpositive>(
         "exp2_sum_nonpositive",
-        2.5,
+        2.3,
         domain,
         &[(-126.0, 0.0), (-1.0, 0.0)],
         |x, _| x.exp2(),
     );
     check64::<Exp2Sum>(
         "exp2_sum",
-        2.0,
+        1.4,
         &[(-1021.5, 1023.9), (-1.0, 1.0)],
         reference::exp2,
     );
     check64::<Exp2SumNonpositive>(
         "exp2_sum_nonpositive",
-        2.0,
+        1.4,
         &[(-1022.0, 0.0), (-1.0, 0.0)],
         reference::exp2,
     );
@@ -252,7 +253,7 @@ fn exp2_of_a_sum_is_accurate_where_it_is_normal() {
 fn log_is_accurate() {
     check32::<Log>(
         "log",
-        2.0,
+        1.0,
         |_| true,
         &[(0.0, 2.0), (0.9, 1.1), (0.0, 1e-38)],
         |x, _| x.ln(),
@@ -265,7 +266,7 @@ fn log_is_accurate() {
         (0.5, 1.5),
         (2e-310, 1e-308),
     ];
-    check64::<Log>("log", 2.0, &ranges, reference::log);
+    check64::<Log>("log", 1.0, &ranges, reference::log);
 }
 
 #[test]
@@ -278,8 +279,8 @@ fn sin_and_cos_are_accurate() {
         (1e9, 1e10),
         (0.5, 0.53),
     ];
-    check32::<Sin>("sin", 2.0, |_| true, &dense, |x, _| x.sin());
-    check32::<Cos>("cos", 2.0, |_| true, &dense, |x, _| x.cos());
+    check32::<Sin>("sin", 1.7, |_| true, &dense, |x, _| x.sin());
+    check32::<Cos>("cos", 1.7, |_| true, &dense, |x, _| x.cos());
     let ranges = [
         (-7.0, 7.0),
         (-100.0, 100.0),
@@ -287,8 +288,8 @@ fn sin_and_cos_are_accurate() {
         (-1e9, 1e9),
         (0.5, 0.53),
     ];
-    check64::<Sin>("sin", 2.0, &ranges, reference::sin);
-    check64::<Cos>("cos", 2.0, &ranges, reference::cos);
+    check64::<Sin>("sin", 1.7, &ranges, reference::sin);
+    check64::<Cos>("cos", 1.7, &ranges, reference::cos);
 }
 
 #[test]
@@ -324,14 +325,14 @@ fn sin_and_cos_of_huge_f64_are_accurate() {
 fn tanh_is_accurate() {
     check32::<Tanh>(
         "tanh",
-        2.0,
+        1.5,
         |_| true,
         &[(-1.0, 1.0), (-10.0, 10.0), (0.6, 0.65)],
         |x, _| x.tanh(),
     );
     check64::<Tanh>(
         "tanh",
-        2.0,
+        1.5,
         &[(-1.0, 1.0), (-20.0, 20.0), (-1e-5, 1e-5), (0.6, 0.65)],
         reference::tanh,
     );
@@ -340,10 +341,10 @@ fn tanh_is_accurate() {
 #[test]
 fn rsqrt_is_accurate() {
     let exact = |x: f64, _: f64| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() };
-    check32::<Rsqrt>("rsqrt", 2.0, |_| true, &[(0.0, 4.0)], exact);
+    check32::<Rsqrt>("rsqrt", 1.55, |_| true, &[(0.0, 4.0)], exact);
     check64::<Rsqrt>(
         "rsqrt",
-        2.0,
+        1.55,
         &[(0.0, 4.0), (1e-310, 1e-307), (1e300, 1e308)],
         reference::rsqrt,
     );
@@ -379,7 +380,7 @@ fn powf_is_accurate() {
             "powf", worst.error, worst.at
         );
         assert!(
-            worst.error <= 2.0,
+            worst.error <= 1.5,
             "powf on {machine:?}: {} ulp at {}",
             worst.error,
             worst.at
@@ -413,7 +414,7 @@ fn powf_is_accurate() {
             "powf", worst.error, worst.at
         );
         assert!(
-            worst.error <= 2.0,
+            worst.error <= 1.5,
             "powf on {machine:?}: {} ulp at {}",
             worst.error,
             worst.at
