@@ -17,7 +17,7 @@ pub(super) fn check(
     program: &Program,
     later: &[&str],
     errors: &mut Diagnostics,
-) -> Result<Item, Signature> {
+) -> Result<Item, Box<Signature>> {
     let ExprKind::Call { name, args } = &body.kind else {
         errors.push(
             signature.name.region(),
@@ -25,7 +25,7 @@ pub(super) fn check(
                 name: signature.name.text.clone(),
             },
         );
-        return Err(signature);
+        return Err(Box::new(signature));
     };
     if name.text != "grad" {
         errors.push(
@@ -34,7 +34,7 @@ pub(super) fn check(
                 name: signature.name.text.clone(),
             },
         );
-        return Err(signature);
+        return Err(Box::new(signature));
     }
     let [
         Expr {
@@ -50,7 +50,7 @@ pub(super) fn check(
     ] = args.as_slice()
     else {
         errors.push(body.region, CheckError::GradArguments);
-        return Err(signature);
+        return Err(Box::new(signature));
     };
     let Some((index, item)) = program
         .items
@@ -62,7 +62,7 @@ pub(super) fn check(
         if !program.broken.iter().any(|b| b.name.text == *of) {
             errors.push(*of_region, unknown_item(of, &signature, program, later));
         }
-        return Err(signature);
+        return Err(Box::new(signature));
     };
     signature.scalar = item.signature.scalar.clone();
     signature.variables = item.signature.variables.clone();
@@ -83,7 +83,7 @@ pub(super) fn check(
             name: wrt.clone(),
             item: of.clone(),
             variables: names().map(|n| format!("`{n}`")).collect(),
-            suggestion: suggest::variable(wrt, names()),
+            suggestion: suggest::nearest(wrt, names()),
         };
         errors.push(*region, error);
     }
@@ -92,7 +92,7 @@ pub(super) fn check(
     }
     match number {
         Some(wrt) if errors.len() == before => Ok(derive_item(signature, item, index, wrt, body)),
-        _ => Err(signature),
+        _ => Err(Box::new(signature)),
     }
 }
 

@@ -237,10 +237,10 @@ pub enum CheckError {
     },
     /// A static parameter out of range.
     ParameterRange {
-        /// The function.
-        name: String,
+        /// The operation or reduction.
+        operation: String,
         /// The parameter's name.
-        parameter: String,
+        parameter: &'static str,
         /// Its value.
         value: i64,
         /// What it must be.

@@ -14,7 +14,7 @@ use crate::types::{Axis, Type};
 use std::collections::BTreeMap;
 
 /// A checked formula.
-pub struct Formula {
+pub(super) struct Formula {
     /// Its graph.
     pub graph: Graph,
     /// Its results.
@@ -52,7 +52,7 @@ pub(super) struct Checker<'a> {
 pub(super) type Output<'e> = (Option<NodeId>, &'e Expr);
 
 /// Checks a formula; `None` if it has no results because of errors.
-pub fn check(
+pub(super) fn check(
     signature: &Signature,
     source: &ItemSource,
     body: &Expr,
@@ -267,6 +267,7 @@ impl Checker<'_> {
                     },
                 );
                 // Whatever the name means below, it is not what was written.
+                self.scope.forget(&name.text);
                 self.unresolved = true;
             }
         }

@@ -1,16 +1,8 @@
-//! The wording of every [`CheckError`], in one place: lower case, no full stop, user code in backticks, and a help line
+//! The wording of every [`CheckError`], in one `match`: lower case, no full stop, user code in backticks, and a help line
 //! only where it can be followed literally.
 
-use super::error::{CheckError, Role, Typed};
-use super::suggest::Suggestion;
-use crate::types::{Axis, Element, Shape};
-
-/// A message: what is wrong, facts about it, what to write.
-struct Wording {
-    headline: String,
-    notes: Vec<String>,
-    help: Option<String>,
-}
+use super::error::CheckError;
+use super::wording::{Wording, bare, is, plain, unequal, unknown, wrong_index, wrong_type};
 
 impl CheckError {
     /// The text shown to the user, several lines.
@@ -124,6 +116,10 @@ impl CheckError {
             } => plain(
                 format!("`{name}` is not a type of variables"),
                 format!("write `{float}`"),
+            ),
+            E::UnknownType { name, float: None } if is_type_parameter(name) => plain(
+                format!("`{name}` is not a type of variables"),
+                format!("write `fn name<{name}>(…)` to declare it"),
             ),
             E::UnknownType { name, float: None } => plain(
                 format!("`{name}` is not a type of variables"),
@@ -247,12 +243,12 @@ impl CheckError {
                 )
             }
             E::ParameterRange {
-                name,
+                operation,
                 parameter,
                 value,
                 expected,
             } => bare(format!(
-                "the {parameter} of `{name}` is {value}, but must be {expected}"
+                "the {parameter} of {operation} is {value}, but must be {expected}"
             )),
 
             E::Unequal {
@@ -348,10 +344,13 @@ impl CheckError {
                 } else {
                     "the formula reduces nothing"
                 },
-                format!(
-                    "write `{example} …` to reduce over {}",
-                    example.chars().last().unwrap_or('j')
-                ),
+                match in_tuple {
+                    true => "compute it in Rust, or remove it".to_string(),
+                    false => format!(
+                        "write `{example} …` to reduce over {}",
+                        example.chars().last().unwrap_or('j')
+                    ),
+                },
             ),
             E::FreeIndex { text, axis } => {
                 let letter = axis.letter();
@@ -426,167 +425,8 @@ impl CheckError {
     }
 }
 
-fn bare(headline: impl Into<String>) -> Wording {
-    Wording {
-        headline: headline.into(),
-        notes: vec![],
-        help: None,
-    }
-}
-
-fn plain(headline: impl Into<String>, help: impl Into<String>) -> Wording {
-    Wording {
-        headline: headline.into(),
-        notes: vec![],
-        help: Some(help.into()),
-    }
-}
-
-/// `` `x_i` is a vector of dimension 3 ``
-fn is(value: &Typed) -> String {
-    format!("`{}` is {}", value.text, value.ty)
-}
-
-fn unknown(name: &str, role: Role, suggestion: Option<&Suggestion>) -> Wording {
-    let what = match role {
-        Role::Value => "variable",
-        Role::Function => "function",
-        Role::Reduction => "reduction",
-    };
-    let help = match (suggestion, role) {
-        (
-            Some(Suggestion {
-                name,
-                from_keops: true,
-            }),
-            _,
-        ) => Some(format!("what KeOps calls so is `{name}` here")),
-        (
-            Some(Suggestion {
-                name,
-                from_keops: false,
-            }),
-            _,
-        ) => Some(format!("did you mean `{name}`?")),
-        (None, Role::Value) => Some(format!("declare it: `{name}: f32` or `{name}: [f32; 3]`")),
-        (None, _) => None,
-    };
-    Wording {
-        headline: format!("there is no {what} `{name}`"),
-        notes: vec![],
-        help,
-    }
-}
-
-fn unequal(operation: &str, left: &Typed, right: &Typed, broadcast: bool) -> Wording {
-    let headline = match broadcast {
-        true => format!("{operation} needs values of the same shape, or a scalar"),
-        false => format!("{operation} needs values of the same dimension"),
-    };
-    Wording {
-        headline,
-        notes: vec![is(left), is(right)],
-        help: equalize(left, right),
-    }
-}
-
-/// What would make two shapes equal: another declaration, or part of the longer vector.
-fn equalize(left: &Typed, right: &Typed) -> Option<String> {
-    let declare = |this: &Typed, like: &Typed| {
-        let scalar = this.scalar.as_ref()?;
-        Some(format!(
-            "declare `{}: {}`",
-            this.text,
-            written(like.ty.shape, scalar)
-        ))
-    };
-    let shorten = |this: &Typed, like: &Typed| match (this.ty.shape, like.ty.shape) {
-        (Shape::Vector(long), Shape::Vector(short)) if long > short => {
-            let simple = this.text.chars().all(|c| c.is_alphanumeric() || c == '_');
-            let text = if simple {
-                this.text.clone()
-            } else {
-                format!("({})", this.text)
-            };
-            Some(format!(
-                "write `{text}[0..{short}]` for the first {short} numbers"
-            ))
-        }
-        _ => None,
-    };
-    declare(right, left)
-        .or_else(|| declare(left, right))
-        .or_else(|| shorten(left, right))
-        .or_else(|| shorten(right, left))
-}
-
-/// A type as Rust writes it.
-pub fn written(shape: Shape, scalar: &str) -> String {
-    match shape {
-        Shape::Scalar => scalar.to_string(),
-        Shape::Vector(n) => format!("[{scalar}; {n}]"),
-        Shape::Matrix(r, c) => format!("[[{scalar}; {c}]; {r}]"),
-    }
-}
-
-fn wrong_type(
-    operation: &str,
-    argument: &Typed,
-    expected: &str,
-    reduction: Option<&str>,
-) -> Wording {
-    let text = &argument.text;
-    let help = match (argument.ty.element, argument.ty.shape) {
-        _ if reduction.is_some() => reduction.map(|r| format!("write `{r} …` to reduce over rows")),
-        (Element::Bool, _) if expected != "a condition" => {
-            Some(format!("write `if {text} {{ 1.0 }} else {{ 0.0 }}`"))
-        }
-        (Element::Index, _) => Some("return the index itself, and compute with it in Rust".into()),
-        (Element::Real, Shape::Scalar) if expected == "a condition" => {
-            Some(format!("write `{text} != 0.0`"))
-        }
-        (Element::Real, Shape::Vector(n)) if expected == "a scalar" && n > 1 => {
-            Some("write `v[0]` for one number, `sum(v)` or `norm2(v)` for all".into())
-        }
-        (Element::Real, shape) => match (&argument.scalar, expected, shape) {
-            (Some(scalar), "a vector", Shape::Scalar) => {
-                Some(format!("declare `{text}: [{scalar}; 3]`"))
-            }
-            (Some(scalar), "a vector", Shape::Matrix(_, c)) => Some(format!(
-                "declare `{text}: [{scalar}; {c}]`, or write `{text}[0]` for its first row"
-            )),
-            (None, "a vector", Shape::Scalar) => {
-                Some(format!("write `[{text}]` for a vector of dimension 1"))
-            }
-            _ => None,
-        },
-        _ => None,
-    };
-    let operation = if operation.is_empty() {
-        "this"
-    } else {
-        operation
-    };
-    Wording {
-        headline: format!("{operation} needs {expected}"),
-        notes: vec![is(argument)],
-        help,
-    }
-}
-
-fn wrong_index(name: &str, base: &str, axis: Axis, on_other: bool, declared: bool) -> Wording {
-    let (letter, other) = (axis.letter(), axis.other().letter());
-    let note = match declared {
-        true => format!("what `{name}` reduces does not depend on {letter}"),
-        false => format!("no variable ends in `_{letter}`, so the number of rows is unknown"),
-    };
-    let help = match on_other {
-        true => format!("write `{base}_{other}` to reduce over {other}"),
-        false => format!("use a variable that ends in `_{letter}` in the body"),
-    };
-    Wording {
-        headline: format!("`{name}` has nothing to reduce over {letter}"),
-        notes: vec![note],
-        help: Some(help),
-    }
+/// Whether a name looks like `T`.
+fn is_type_parameter(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(char::is_uppercase) && chars.next().is_none()
 }

@@ -3,16 +3,19 @@
 //! Never stops at the first error: every independent mistake is reported once. What failed has no value (`None`), and
 //! nothing is said about what is made of it.
 
-pub mod derivative;
+mod apply;
+mod derivative;
 pub mod error;
-pub mod formula;
-pub mod message;
-pub mod operations;
-pub mod reduction;
-pub mod result;
+mod formula;
+mod message;
+mod operations;
+mod reduction;
+mod result;
 pub mod scope;
-pub mod signature;
+mod signature;
+mod subscript;
 pub mod suggest;
+mod wording;
 
 use crate::diagnostics::Diagnostics;
 use crate::item::{Item, Origin, Program, Signature};
@@ -61,7 +64,7 @@ pub fn check(source: &Source, errors: &mut Diagnostics) -> Program {
             .collect();
         match check_item(item, &program, &later, errors) {
             Ok(item) => program.items.push(item),
-            Err(signature) => program.broken.push(signature),
+            Err(signature) => program.broken.push(*signature),
         }
     }
     program
@@ -72,11 +75,11 @@ fn check_item(
     program: &Program,
     later: &[&str],
     errors: &mut Diagnostics,
-) -> Result<Item, Signature> {
+) -> Result<Item, Box<Signature>> {
     let before = errors.len();
     let signature = signature::check(source, errors);
     let Some(body) = &source.body else {
-        return Err(signature);
+        return Err(Box::new(signature));
     };
     if source.parameters.is_none() {
         return derivative::check(signature, body, program, later, errors);
@@ -93,6 +96,6 @@ fn check_item(
             formula: body.to_string(),
             regions: formula.regions,
         }),
-        _ => Err(signature),
+        _ => Err(Box::new(signature)),
     }
 }

@@ -1,14 +1,13 @@
-//! Checking of operators, calls and subscripts; operations' own type errors become messages here.
+//! Checking of operators and calls: which operation, how many arguments, integer parameters.
 
-use super::error::{CheckError, Role, Typed};
+use super::apply::{Application, Param};
+use super::error::{CheckError, Role};
 use super::formula::Checker;
-use super::signature::LARGEST;
 use super::suggest;
 use crate::graph::NodeId;
-use crate::ops::{self, Arity, OPS, Op, TypeError};
-use crate::reductions;
+use crate::ops::{self, Arity, OPS, Op};
 use crate::syntax::print::quoted;
-use crate::syntax::{Expr, ExprKind, Name, Region, Subscript};
+use crate::syntax::{Expr, ExprKind, Name};
 use crate::types::Shape;
 
 /// The operation of every operator; `-` with one argument is `neg`.
@@ -57,7 +56,14 @@ impl Checker<'_> {
     ) -> Option<NodeId> {
         let op = OPS.iter().copied().find(|op| op.name == name)?;
         let nodes = self.values_of(args);
-        self.apply(expr.region, op, label, args, nodes?, &[])
+        let site = Application {
+            region: expr.region,
+            label,
+            args,
+            params: &[],
+            names: &[],
+        };
+        self.apply(op, &site, &nodes?)
     }
 
     pub(super) fn call(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Option<NodeId> {
@@ -84,21 +90,14 @@ impl Checker<'_> {
         let values: Vec<&Expr> = values.iter().collect();
         let nodes = self.values_of(&values);
         let integers = self.integers(op, params);
-        let (nodes, integers) = (nodes?, integers?);
-        let label = format!("`{}`", op.name);
-        let regions: Vec<Region> = params.iter().map(|p| p.region).collect();
-        match self.graph.try_apply(op, &nodes, &integers) {
-            Err(TypeError::Parameter { param, expected }) => {
-                let error = CheckError::ParameterRange {
-                    name: op.name.into(),
-                    parameter: op.params.get(param).copied().unwrap_or("parameter").into(),
-                    value: integers.get(param).copied().unwrap_or(0),
-                    expected,
-                };
-                self.report(regions.get(param).copied().unwrap_or(expr.region), error)
-            }
-            _ => self.apply(expr.region, op, &label, &values, nodes, &integers),
-        }
+        let site = Application {
+            region: expr.region,
+            label: &format!("`{}`", op.name),
+            args: &values,
+            params: &integers?,
+            names: op.params,
+        };
+        self.apply(op, &site, &nodes?)
     }
 
     fn unknown_call(&mut self, name: &Name, args: &[Expr]) -> Option<NodeId> {
@@ -142,11 +141,11 @@ impl Checker<'_> {
     }
 
     /// The static parameters of a call.
-    fn integers(&mut self, op: &'static Op, params: &[Expr]) -> Option<Vec<i64>> {
+    fn integers(&mut self, op: &'static Op, params: &[Expr]) -> Option<Vec<Param>> {
         let mut integers = Vec::new();
         for (param, &name) in params.iter().zip(op.params) {
             match integer(param) {
-                Some(value) => integers.push(value),
+                Some(value) => integers.push((value, param.region)),
                 None => {
                     if let ExprKind::Name(name) = &param.bare().kind {
                         self.scope.take(name);
@@ -166,176 +165,6 @@ impl Checker<'_> {
             None
         }
     }
-
-    /// An operation of nodes, or the message of its type error.
-    fn apply(
-        &mut self,
-        region: Region,
-        op: &'static Op,
-        label: &str,
-        args: &[&Expr],
-        nodes: Vec<NodeId>,
-        params: &[i64],
-    ) -> Option<NodeId> {
-        match self.graph.try_apply(op, &nodes, params) {
-            Ok(node) if self.graph.shape(node).len() > LARGEST => {
-                self.report(region, CheckError::TooLarge { limit: LARGEST })
-            }
-            Ok(node) => Some(node),
-            Err(error) => {
-                let reduction = match nodes.as_slice() {
-                    [only] if self.graph.shape(*only) == Shape::Scalar => reductions::find(op.name),
-                    _ => None,
-                };
-                let (at, error) =
-                    self.type_error(region, label, args, error, reduction.map(|r| r.name))?;
-                self.report(at, error)
-            }
-        }
-    }
-
-    /// The message and place of an operation's type error; `None` if an argument has no type.
-    pub(super) fn type_error(
-        &self,
-        region: Region,
-        label: &str,
-        args: &[&Expr],
-        error: TypeError,
-        reduction: Option<&str>,
-    ) -> Option<(Region, CheckError)> {
-        Some(match error {
-            TypeError::Unequal {
-                left,
-                right,
-                broadcast,
-            } => {
-                let side = |k: usize| self.typed(args.get(k).copied()?).map(Box::new);
-                let operation = label.to_string();
-                (
-                    region,
-                    CheckError::Unequal {
-                        operation,
-                        left: side(left)?,
-                        right: side(right)?,
-                        broadcast,
-                    },
-                )
-            }
-            TypeError::Expected { arg, expected } => {
-                let argument = args.get(arg).copied()?;
-                let error = CheckError::WrongType {
-                    operation: label.into(),
-                    argument: Box::new(self.typed(argument)?),
-                    expected,
-                    reduction: reduction.map(|name| format!("{name}_j")),
-                };
-                (core(argument).region, error)
-            }
-            TypeError::Parameter { param, expected } => {
-                let error = CheckError::ParameterRange {
-                    name: label.trim_matches('`').into(),
-                    parameter: "parameter".into(),
-                    value: param as i64,
-                    expected,
-                };
-                (region, error)
-            }
-        })
-    }
-
-    /// An expression with its type, for messages.
-    pub(super) fn typed(&self, expr: &Expr) -> Option<Typed> {
-        let ty = self.graph.ty(self.value(expr)?);
-        let core = core(expr);
-        let scalar = match &core.kind {
-            ExprKind::Name(name)
-                if self
-                    .signature
-                    .variables
-                    .iter()
-                    .any(|v| v.name.text == *name) =>
-            {
-                Some(self.signature.scalar.text().to_string())
-            }
-            _ => None,
-        };
-        Some(Typed {
-            text: quoted(core),
-            ty,
-            scalar,
-        })
-    }
-
-    pub(super) fn subscript(
-        &mut self,
-        expr: &Expr,
-        value: &Expr,
-        subscripts: &[Subscript],
-    ) -> Option<NodeId> {
-        let node = self.expr(value)?;
-        let shape = self.graph.shape(node);
-        let dimensions = match shape {
-            Shape::Scalar => vec![],
-            Shape::Vector(n) => vec![n],
-            Shape::Matrix(r, c) => vec![r, c],
-        };
-        if subscripts.len() > dimensions.len() {
-            let value = Box::new(self.typed(value)?);
-            return self.report(expr.region, CheckError::TooManySubscripts { value });
-        }
-        let mut params = Vec::new();
-        let mut name = "index";
-        for (subscript, dimension) in subscripts.iter().zip(dimensions) {
-            let bound = i64::try_from(dimension).unwrap_or(i64::MAX);
-            match *subscript {
-                Subscript::At(at) if at.value < bound => params.push(at.value),
-                Subscript::At(at) => {
-                    return self.out_of_bounds(at.value, at.region, value, dimension);
-                }
-                Subscript::Range(_, _, region) if subscripts.len() > 1 => {
-                    return self.report(region, CheckError::IndexNotLiteral);
-                }
-                Subscript::Range(low, high, region) => {
-                    let (start, end) =
-                        (low.map_or(0, |l| l.value), high.map_or(bound, |h| h.value));
-                    if end > bound {
-                        // The end itself is excluded, so the first index that does not exist is the last one.
-                        return self.out_of_bounds(
-                            end - 1,
-                            high.map_or(region, |h| h.region),
-                            value,
-                            dimension,
-                        );
-                    }
-                    if start >= end {
-                        return self.report(region, CheckError::EmptyRange { start, end });
-                    }
-                    name = "slice";
-                    params.extend([start, end]);
-                }
-            }
-        }
-        let op = OPS.iter().copied().find(|op| op.name == name)?;
-        self.apply(expr.region, op, "`[…]`", &[value], vec![node], &params)
-    }
-
-    fn out_of_bounds(
-        &mut self,
-        index: i64,
-        region: Region,
-        value: &Expr,
-        dimension: usize,
-    ) -> Option<NodeId> {
-        let value = Box::new(self.typed(value)?);
-        self.report(
-            region,
-            CheckError::OutOfBounds {
-                index,
-                value,
-                dimension,
-            },
-        )
-    }
 }
 
 /// An integer literal, perhaps with a sign.
@@ -348,17 +177,6 @@ fn integer(expr: &Expr) -> Option<i64> {
         },
         _ => None,
     }
-}
-
-/// Without brackets or braces that only enclose.
-fn core(expr: &Expr) -> &Expr {
-    let mut expr = expr.bare();
-    while let ExprKind::Block(lets, value) = &expr.kind
-        && lets.is_empty()
-    {
-        expr = value.bare();
-    }
-    expr
 }
 
 /// `pow(a, exponent)`

@@ -1,5 +1,6 @@
 //! Checking of reductions: name, K, number of arguments, no nesting, and a body that depends on the index.
 
+use super::apply::Application;
 use super::error::{CheckError, Role};
 use super::formula::Checker;
 use super::suggest;
@@ -10,7 +11,7 @@ use crate::syntax::{Expr, ExprKind, Integer, Reduce};
 use crate::types::{Indices, Shape};
 
 /// Largest K.
-pub const LARGEST_K: usize = 1024;
+pub(super) const LARGEST_K: usize = 1024;
 
 impl Checker<'_> {
     pub(super) fn reduce(&mut self, expr: &Expr, reduce: &Reduce) -> Option<NodeId> {
@@ -63,11 +64,16 @@ impl Checker<'_> {
             return self.report(reduce.name.region(), error);
         }
         match self.graph.try_reduce(reduction, reduce.axis, &nodes, k) {
-            Ok(node) => Some(node),
+            Ok(node) => self.sized(node, expr.region),
             Err(error) => {
-                let label = format!("`{}`", reduce.name.text);
-                let (region, error) = self.type_error(expr.region, &label, &args, error, None)?;
-                self.report(region, error)
+                let site = Application {
+                    region: expr.region,
+                    label: &format!("`{}`", reduce.name.text),
+                    args: &args,
+                    params: &reduce.k.map_or(vec![], |k| vec![(k.value, k.region)]),
+                    names: &["K"],
+                };
+                self.type_error(&site, error, None)
             }
         }
     }

@@ -48,6 +48,12 @@ impl Scope {
         binding.used = true;
         Some(binding)
     }
+    /// Takes a name's value away: what it stands for is an error.
+    pub fn forget(&mut self, name: &str) {
+        for binding in self.bindings.iter_mut().filter(|b| b.name == name) {
+            binding.value = None;
+        }
+    }
     /// Whether a name is declared; it is not marked.
     pub fn contains(&self, name: &str) -> bool {
         self.bindings.iter().any(|b| b.name == name)

@@ -9,10 +9,10 @@ use crate::syntax::{ItemSource, Parameter, TypeSource};
 use crate::types::Shape;
 
 /// Most numbers of one value.
-pub const LARGEST: usize = 1 << 16;
+pub(super) const LARGEST: usize = 1 << 16;
 
 /// Checks the variables of an item; those with errors are left out.
-pub fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
+pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
     let mut signature = Signature {
         attributes: source.attributes.clone(),
         visibility: source.visibility.clone(),
@@ -85,7 +85,8 @@ pub fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
         _ => Scalar::F32,
     };
     if let Some(generic) = &source.generic
-        && source.parameters.is_some()
+        // Unless the variables could not be read at all.
+        && (source.parameters.is_some() || source.body.is_some())
         && !parameters
             .iter()
             .any(|p| p.ty.as_ref().is_none_or(|t| t.scalar.text == generic.text))

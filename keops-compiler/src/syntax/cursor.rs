@@ -11,17 +11,19 @@ use proc_macro2::Delimiter;
 
 /// An error has been reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Failed;
+pub(super) struct Failed;
 
 /// The result of a parsing function.
-pub type Parsed<T> = Result<T, Failed>;
+pub(super) type Parsed<T> = Result<T, Failed>;
 
 /// The tokens of one bracket and a place in them.
-pub struct Parser<'t, 'd> {
+pub(super) struct Parser<'t, 'd> {
     tokens: &'t [Token],
     at: usize,
     /// What to point at when something is missing at the end: the closing bracket.
     end: Region,
+    /// How messages name that place.
+    end_text: &'static str,
     pub(super) errors: &'d mut Diagnostics,
     pub(super) depth: usize,
     pub(super) ids: usize,
@@ -38,6 +40,7 @@ impl<'t, 'd> Parser<'t, 'd> {
             tokens,
             at: 0,
             end,
+            end_text: "the end",
             errors,
             depth: 0,
             ids: 0,
@@ -101,12 +104,18 @@ impl<'t, 'd> Parser<'t, 'd> {
 
     /// Reports an error.
     pub(super) fn fail<T>(&mut self, region: Region, error: CheckError) -> Parsed<T> {
-        self.errors.push(region, error);
+        // Too deep is too deep everywhere around: once is enough.
+        let is_depth = |e: &CheckError| matches!(e, CheckError::TooDeep { .. });
+        if !is_depth(&error) || !self.errors.iter().any(|d| is_depth(&d.error)) {
+            self.errors.push(region, error);
+        }
         Err(Failed)
     }
     /// Reports that the next token is not what should be there.
     pub(super) fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
-        let found = self.peek().map_or("the end".to_string(), Token::describe);
+        let found = self
+            .peek()
+            .map_or(self.end_text.to_string(), Token::describe);
         let help = self.peek().and_then(help_for);
         self.fail(
             self.here(),
@@ -156,6 +165,12 @@ impl<'t, 'd> Parser<'t, 'd> {
             tokens: &group.tokens,
             at: 0,
             end: Region::of(group.region.last),
+            end_text: match group.delimiter {
+                Delimiter::Parenthesis => "`)`",
+                Delimiter::Bracket => "`]`",
+                Delimiter::Brace => "`}`",
+                Delimiter::None => "the end",
+            },
             errors: &mut *self.errors,
             depth: self.depth,
             ids: self.ids,

@@ -180,7 +180,8 @@ impl<'t> Parser<'t, '_> {
     /// Whether the next token can only be the body of a reduction: two operands do not stand side by side.
     fn at_body(&self) -> bool {
         match self.peek() {
-            Some(Token::Ident(text, _)) => !is_keyword(text),
+            // A reduction starts a formula of its own: a `;` or an operator is missing before it.
+            Some(Token::Ident(text, _)) => !is_keyword(text) && !is_reduction(text),
             Some(Token::Literal(..)) => true,
             Some(Token::Punct(text, _)) => text == "::",
             Some(Token::Group(group)) => group.delimiter == Delimiter::Parenthesis,
@@ -327,6 +328,10 @@ impl<'t> Parser<'t, '_> {
             height: 0,
         }
     }
+}
+
+fn is_reduction(name: &str) -> bool {
+    split_index(name).is_some_and(|(base, _)| reductions::find(base).is_some())
 }
 
 /// `x_i` → (`x`, i): the index that a name says.

@@ -28,14 +28,14 @@
 //!
 //! A reduction's body is an `expression`: it reaches to the end of the enclosing bracket, `,` or `;`, like a closure's.
 
-pub mod block;
-pub mod cursor;
+mod block;
+mod cursor;
 pub mod expr;
 pub mod number;
 pub mod parse;
 pub mod print;
 pub mod token;
-pub mod types;
+mod types;
 
 use crate::types::Axis;
 use proc_macro2::{Span, TokenStream};
