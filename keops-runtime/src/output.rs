@@ -59,6 +59,15 @@ impl<T: Copy> Value<T> {
 }
 
 impl<T> Value<T> {
+    /// The number of rows (if it has an index), the shape of one, and the values, or else the indices.
+    #[doc(hidden)]
+    pub fn into_parts(self) -> (Option<usize>, Shape, Result<Vec<T>, Vec<usize>>) {
+        let numbers = match self.data {
+            Data::Values(values) => Ok(values),
+            Data::Indices(indices) => Err(indices),
+        };
+        (self.rows, self.shape, numbers)
+    }
     /// Rows (if any), shape and the values.
     fn values(self) -> (Option<usize>, Shape, Vec<T>) {
         match self.data {

@@ -1,0 +1,658 @@
+//! Kernels written by hand as `keops!` emits them, and the functions around them.
+//!
+//! Invariant: no `unsafe`, closures or iterators, as in an expansion.
+use keops_runtime::__private::keops_gpu_kernels::isa::Isa;
+use keops_runtime::__private::keops_gpu_kernels::reduce::{kmin, logsumexp, max, min, sum};
+use keops_runtime::__private::{
+    Axis, Columns, ColumnsMut, Function, Input, Kernel, Output, Pairs, Parameter, Pass, Real, Shape,
+};
+
+/// log2 e
+const LOG2_E: f64 = std::f64::consts::LOG2_E;
+
+/// A kernel: its constants, then the functions that do something; those left out do nothing.
+macro_rules! kernel {
+    (
+        $(#[$doc:meta])*
+        $name:ident $([const $D:ident])?: params $params:expr, $params_derived:expr;
+        outer $outer:expr, $outer_derived:expr; inner $inner:expr, $used:expr; plain $plain:literal;
+        index $outer_index:literal, $inner_index:literal; row $row:expr; out $out:expr; state $state:expr;
+        $($function:ident($($argument:ident),*) $body:block)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name$(<const $D: usize>)?;
+        impl<T: Real $(, const $D: usize)?> Kernel<T> for $name$(<$D>)? {
+            const PARAMS: usize = $params;
+            const PARAMS_DERIVED: usize = $params_derived;
+            const OUTER: usize = $outer;
+            const OUTER_DERIVED: usize = $outer_derived;
+            const INNER: usize = $inner;
+            const INNER_USED: usize = $used;
+            const INNER_PLAIN: bool = $plain;
+            const OUTER_INDEX: bool = $outer_index;
+            const INNER_INDEX: bool = $inner_index;
+            const ROW: usize = $row;
+            const OUT: usize = $out;
+            type State<A: Copy> = [A; $state];
+            kernel!(@prepare_params $($function($($argument),*) $body)*);
+            kernel!(@prepare_outer $($function($($argument),*) $body)*);
+            kernel!(@prepare_inner $($function($($argument),*) $body)*);
+            $(kernel!(@$function ($($argument),*) $body);)*
+        }
+    };
+    (@prepare_params prepare_params($s:ident, $p:ident) $body:block $($rest:tt)*) => {
+        #[inline(always)]
+        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>($s: S, $p: &mut P) $body
+    };
+    (@prepare_params $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
+        kernel!(@prepare_params $($rest)*);
+    };
+    (@prepare_params) => {
+        #[inline(always)]
+        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+    };
+    (@prepare_params ($($argument:ident),*) $body:block) => {};
+    (@prepare_outer prepare_outer($s:ident, $p:ident, $x:ident) $body:block $($rest:tt)*) => {
+        #[inline(always)]
+        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>($s: S, $p: &P, $x: &mut X) $body
+    };
+    (@prepare_outer $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
+        kernel!(@prepare_outer $($rest)*);
+    };
+    (@prepare_outer) => {
+        #[inline(always)]
+        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(_s: S, _p: &P, _x: &mut X) {}
+    };
+    (@prepare_outer ($($argument:ident),*) $body:block) => {};
+    (@prepare_inner prepare_inner($s:ident, $p:ident, $y:ident, $used:ident) $body:block $($rest:tt)*) => {
+        #[inline(always)]
+        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+            $s: S,
+            $p: &P,
+            $y: &Y,
+            $used: &mut W,
+        ) $body
+    };
+    (@prepare_inner $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
+        kernel!(@prepare_inner $($rest)*);
+    };
+    (@prepare_inner) => {
+        #[inline(always)]
+        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+            _s: S,
+            _p: &P,
+            y: &Y,
+            used: &mut W,
+        ) {
+            let mut c = 0;
+            while c < <Self as Kernel<T>>::INNER {
+                used.put(c, y.get(c));
+                c += 1;
+            }
+        }
+    };
+    (@prepare_inner ($($argument:ident),*) $body:block) => {};
+    (@init ($s:ident, $row:ident) $body:block) => {
+        #[inline(always)]
+        fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>($s: S, $row: &mut W) $body
+    };
+    (@begin ($s:ident, $row:ident, $state:ident) $body:block) => {
+        #[inline(always)]
+        fn begin<S: Isa<T = T>, W: Columns<S::F>>($s: S, $row: &W) -> Self::State<S::F> {
+            let mut $state = <Self::State<S::F> as keops_runtime::__private::Words<S::F>>::fill($s.lit(0.0));
+            $body
+            $state
+        }
+    };
+    (@step ($s:ident, $p:ident, $x:ident, $y:ident, $state:ident) $body:block) => {
+        #[inline(always)]
+        fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+            $s: S,
+            $p: &P,
+            $x: &X,
+            $y: &Y,
+            $state: &mut Self::State<S::A>,
+        ) $body
+    };
+    (@flush ($s:ident, $state:ident, $row:ident) $body:block) => {
+        #[inline(always)]
+        fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>($s: S, $state: &Self::State<S::F>, $row: &mut W) $body
+    };
+    (@combine ($s:ident, $row:ident, $other:ident) $body:block) => {
+        #[inline(always)]
+        fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>($s: S, $row: &mut W, $other: &V) $body
+    };
+    (@finish ($s:ident, $p:ident, $x:ident, $row:ident, $out:ident) $body:block) => {
+        #[inline(always)]
+        fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+            $s: S,
+            $p: &P,
+            $x: &X,
+            $row: &V,
+            $out: &mut W,
+        ) $body
+    };
+}
+
+/// |x − y|² over the first `d` columns.
+#[inline(always)]
+fn sqdist<S: Isa, X: Columns<S::F>, Y: Columns<S::F>>(s: S, x: &X, y: &Y, d: usize) -> S::F {
+    let t = s.sub(x.get(0), y.get(0));
+    let mut sum = s.mul(t, t);
+    let mut c = 1;
+    while c < d {
+        let t = s.sub(x.get(c), y.get(c));
+        sum = s.fma(t, t, sum);
+        c += 1;
+    }
+    sum
+}
+
+/// e^−v for v ≥ 0
+#[inline(always)]
+fn exp_neg<S: Isa>(s: S, v: S::F) -> S::F {
+    s.exp2_sum_nonpositive(s.mul(v, s.lit(-LOG2_E)))
+}
+
+kernel! {
+    /// sum_j exp(-sqdist(x_i, y_j)) * b_j
+    Gauss[const D]: params 0, 0; outer D, 0; inner D + 1, D + 1; plain true; index false, false; row 2; out 1; state 1;
+    init(s, row) { sum::init(s, row, 0); }
+    begin(s, _row, state) { state[0] = sum::begin(s); }
+    step(s, _p, x, y, state) { state[0] = sum::step_mul(s, state[0], exp_neg(s, sqdist(s, x, y, D)), y.get(D)); }
+    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    combine(s, row, other) { sum::combine(s, row, other, 0); }
+    finish(s, _p, _x, row, out) { out.put(0, sum::value(s, row, 0)); }
+}
+
+kernel! {
+    /// sum_j a_i² exp(-c sqdist(x_i, y_j)) * b_j² with c = 1 / (2 r²): something derived on every side
+    Hoisted: params 1, 1; outer 3, 1; inner 3, 3; plain false; index false, false; row 2; out 1; state 1;
+    prepare_params(s, p) {
+        let r = p.get(0);
+        p.put(1, s.div(s.lit(-0.5 * LOG2_E), s.mul(r, r)));
+    }
+    prepare_outer(s, _p, x) { x.put(3, s.mul(x.get(2), x.get(2))); }
+    prepare_inner(s, _p, y, used) {
+        used.put(0, s.mul(y.get(2), y.get(2)));
+        used.put(1, y.get(0));
+        used.put(2, y.get(1));
+    }
+    init(s, row) { sum::init(s, row, 0); }
+    begin(s, _row, state) { state[0] = sum::begin(s); }
+    step(s, p, x, y, state) {
+        let (u, v) = (s.sub(x.get(0), y.get(1)), s.sub(x.get(1), y.get(2)));
+        let d = s.fma(u, u, s.mul(v, v));
+        state[0] = sum::step_mul(s, state[0], s.exp2_sum_nonpositive(s.mul(d, p.get(1))), y.get(0));
+    }
+    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    combine(s, row, other) { sum::combine(s, row, other, 0); }
+    finish(s, _p, x, row, out) { out.put(0, s.mul(x.get(3), sum::value(s, row, 0))); }
+}
+
+kernel! {
+    /// The derivative of `Gauss<3>` by x_i, against e_i: sum_j -2 e_i b_j exp(-d²) (x_i - y_j)
+    Gradient: params 0, 0; outer 4, 0; inner 4, 4; plain true; index false, false; row 6; out 3; state 3;
+    init(s, row) {
+        sum::init(s, row, 0);
+        sum::init(s, row, 2);
+        sum::init(s, row, 4);
+    }
+    begin(s, _row, state) { state[0] = sum::begin(s); }
+    step(s, _p, x, y, state) {
+        let (t0, t1, t2) = (s.sub(x.get(0), y.get(0)), s.sub(x.get(1), y.get(1)), s.sub(x.get(2), y.get(2)));
+        let d = s.fma(t2, t2, s.fma(t1, t1, s.mul(t0, t0)));
+        let w = s.mul(exp_neg(s, d), y.get(3));
+        state[0] = sum::step_mul(s, state[0], w, t0);
+        state[1] = sum::step_mul(s, state[1], w, t1);
+        state[2] = sum::step_mul(s, state[2], w, t2);
+    }
+    flush(s, state, row) {
+        sum::flush(s, state[0], row, 0);
+        sum::flush(s, state[1], row, 2);
+        sum::flush(s, state[2], row, 4);
+    }
+    combine(s, row, other) {
+        sum::combine(s, row, other, 0);
+        sum::combine(s, row, other, 2);
+        sum::combine(s, row, other, 4);
+    }
+    finish(s, _p, x, row, out) {
+        let e = s.mul(s.lit(-2.0), x.get(3));
+        let mut c = 0;
+        while c < 3 {
+            out.put(c, s.mul(e, sum::value(s, row, 2 * c)));
+            c += 1;
+        }
+    }
+}
+
+kernel! {
+    /// The K smallest of v_ij = sqdist(x_i, y_j) + b_j, and their indices
+    Nearest[const K]: params 0, 0; outer 3, 0; inner 4, 4; plain true; index false, true;
+    row 16; out 2 * K; state 16;
+    init(s, row) { kmin::init(s, row, 0, K); }
+    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, K); }
+    step(s, _p, x, y, state) {
+        kmin::step(s, state, 0, K, s.add(sqdist(s, x, y, 3), y.get(3)), y.index());
+    }
+    flush(s, state, row) { kmin::flush(s, state, 0, row, 0, K); }
+    combine(s, row, other) { kmin::combine(s, row, other, 0, K); }
+    finish(_s, _p, _x, row, out) {
+        let mut c = 0;
+        while c < 2 * K {
+            out.put(c, row.get(c));
+            c += 1;
+        }
+    }
+}
+
+kernel! {
+    /// argmin_j sqdist(x_i, y_j), nothing but the index
+    ArgMin: params 0, 0; outer 3, 0; inner 3, 3; plain true; index false, true; row 2; out 1; state 2;
+    init(s, row) { kmin::init(s, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    step(s, _p, x, y, state) { kmin::step(s, state, 0, 1, sqdist(s, x, y, 3), y.index()); }
+    flush(s, state, row) { kmin::flush(s, state, 0, row, 0, 1); }
+    combine(s, row, other) { kmin::combine(s, row, other, 0, 1); }
+    finish(_s, _p, _x, row, out) { out.put(0, row.get(1)); }
+}
+
+kernel! {
+    /// argmin_j (x_i - y_j)² of numbers
+    ClosestNumber: params 0, 0; outer 1, 0; inner 1, 1; plain true; index false, true; row 2; out 1; state 2;
+    init(s, row) { kmin::init(s, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    step(s, _p, x, y, state) { kmin::step(s, state, 0, 1, sqdist(s, x, y, 1), y.index()); }
+    flush(s, state, row) { kmin::flush(s, state, 0, row, 0, 1); }
+    combine(s, row, other) { kmin::combine(s, row, other, 0, 1); }
+    finish(_s, _p, _x, row, out) { out.put(0, row.get(1)); }
+}
+
+kernel! {
+    /// The nearest y_j with j ≠ i, and its value: both indices are read
+    Other: params 0, 0; outer 3, 0; inner 3, 3; plain true; index true, true; row 2; out 2; state 2;
+    init(s, row) { kmin::init(s, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    step(s, _p, x, y, state) {
+        let same = s.index_eq(x.index(), y.index());
+        let v = s.select(same, s.lit(f64::NAN), sqdist(s, x, y, 3));
+        kmin::step(s, state, 0, 1, v, y.index());
+    }
+    flush(s, state, row) { kmin::flush(s, state, 0, row, 0, 1); }
+    combine(s, row, other) { kmin::combine(s, row, other, 0, 1); }
+    finish(_s, _p, _x, row, out) {
+        out.put(0, row.get(0));
+        out.put(1, row.get(1));
+    }
+}
+
+kernel! {
+    /// min_j and max_j of x_i y_j
+    MinMax: params 0, 0; outer 1, 0; inner 1, 1; plain true; index false, false; row 2; out 2; state 2;
+    init(s, row) {
+        min::init(s, row, 0);
+        max::init(s, row, 1);
+    }
+    begin(s, row, state) {
+        state[0] = min::begin(s, row, 0);
+        state[1] = max::begin(s, row, 1);
+    }
+    step(s, _p, x, y, state) {
+        let v = s.mul(x.get(0), y.get(0));
+        state[0] = min::step(s, state[0], v);
+        state[1] = max::step(s, state[1], v);
+    }
+    flush(s, state, row) {
+        min::flush(s, state[0], row, 0);
+        max::flush(s, state[1], row, 1);
+    }
+    combine(s, row, other) {
+        min::combine(s, row, other, 0);
+        max::combine(s, row, other, 1);
+    }
+    finish(_s, _p, _x, row, out) {
+        out.put(0, row.get(0));
+        out.put(1, row.get(1));
+    }
+}
+
+kernel! {
+    /// logsumexp_j x_i y_j, and the same weights applied to b_j: softmax_j(x_i y_j, b_j)
+    Softmax: params 0, 0; outer 1, 0; inner 2, 2; plain true; index false, false; row 5; out 2; state 3;
+    init(s, row) {
+        logsumexp::init(s, row, 0);
+        sum::init(s, row, 3);
+    }
+    begin(s, row, state) {
+        logsumexp::begin(s, &mut state, 0, row, 0);
+        state[2] = sum::begin(s);
+    }
+    step(s, _p, x, y, state) {
+        let (shrink, weight) = logsumexp::step(s, state, 0, s.mul(x.get(0), y.get(0)));
+        state[2] = logsumexp::weigh(s, state[2], shrink, weight, y.get(1));
+    }
+    flush(s, state, row) {
+        let shrink = logsumexp::flush(s, state, 0, row, 0);
+        logsumexp::flush_sum(s, state[2], shrink, row, 3);
+    }
+    combine(s, row, other) {
+        let (mine, theirs) = logsumexp::combine(s, row, other, 0);
+        logsumexp::combine_sum(s, row, mine, other, theirs, 3);
+    }
+    finish(s, _p, _x, row, out) {
+        out.put(0, logsumexp::value(s, row, 0));
+        out.put(1, s.div(sum::value(s, row, 3), sum::value(s, row, 1)));
+    }
+}
+
+kernel! {
+    /// logsumexp_j -sqdist(x_i, y_j)
+    LogSumExp: params 0, 0; outer 3, 0; inner 3, 3; plain true; index false, false; row 3; out 1; state 2;
+    init(s, row) { logsumexp::init(s, row, 0); }
+    begin(s, row, state) { logsumexp::begin(s, &mut state, 0, row, 0); }
+    step(s, _p, x, y, state) { logsumexp::step(s, state, 0, s.neg(sqdist(s, x, y, 3))); }
+    flush(s, state, row) { logsumexp::flush(s, state, 0, row, 0); }
+    combine(s, row, other) { logsumexp::combine(s, row, other, 0); }
+    finish(s, _p, _x, row, out) { out.put(0, logsumexp::value(s, row, 0)); }
+}
+
+kernel! {
+    /// mean_j b_j, of which the number of rows is a parameter
+    Mean: params 1, 0; outer 0, 0; inner 1, 1; plain true; index false, false; row 2; out 1; state 1;
+    init(s, row) { sum::init(s, row, 0); }
+    begin(s, _row, state) { state[0] = sum::begin(s); }
+    step(s, _p, _x, y, state) { state[0] = sum::step(s, state[0], y.get(0)); }
+    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    combine(s, row, other) { sum::combine(s, row, other, 0); }
+    finish(s, p, _x, row, out) { out.put(0, s.div(sum::value(s, row, 0), p.get(0))); }
+}
+
+kernel! {
+    /// sum_j [k_i = j] y_j, where k_i is an index that an earlier pass found
+    Gather: params 0, 0; outer 1, 0; inner 3, 3; plain true; index false, true; row 6; out 3; state 3;
+    init(s, row) {
+        sum::init(s, row, 0);
+        sum::init(s, row, 2);
+        sum::init(s, row, 4);
+    }
+    begin(s, _row, state) { state[0] = sum::begin(s); }
+    step(s, _p, x, y, state) {
+        let chosen = s.select(s.index_eq(x.get(0), y.index()), s.lit(1.0), s.lit(0.0));
+        let mut c = 0;
+        while c < 3 {
+            state[c] = sum::step_mul(s, state[c], chosen, y.get(c));
+            c += 1;
+        }
+    }
+    flush(s, state, row) {
+        let mut c = 0;
+        while c < 3 {
+            sum::flush(s, state[c], row, 2 * c);
+            c += 1;
+        }
+    }
+    combine(s, row, other) {
+        let mut c = 0;
+        while c < 3 {
+            sum::combine(s, row, other, 2 * c);
+            c += 1;
+        }
+    }
+    finish(s, _p, _x, row, out) {
+        let mut c = 0;
+        while c < 3 {
+            out.put(c, sum::value(s, row, 2 * c));
+            c += 1;
+        }
+    }
+}
+
+kernel! {
+    /// x_i + p, a pass without pairs; asks for columns that are not there, which read as zero and write nothing
+    Map: params 2, 0; outer 2, 0; inner 0, 0; plain true; index false, false; row 0; out 2; state 0;
+    init(_s, _row) {}
+    begin(_s, _row, _state) {}
+    step(_s, _p, _x, _y, _state) {}
+    flush(_s, _state, _row) {}
+    combine(_s, _row, _other) {}
+    finish(s, p, x, row, out) {
+        out.put(0, s.add(x.get(0), p.get(0)));
+        out.put(1, s.add(s.add(x.get(1), p.get(1)), s.add(x.get(7), s.add(row.get(usize::MAX), x.index()))));
+        out.put(2, s.lit(7.0));
+    }
+}
+
+/// An input of a function.
+const fn input(name: &'static str, axis: Option<Axis>, shape: Shape) -> Input {
+    Input { name, axis, shape, cotangent: false }
+}
+
+const fn value(shape: Shape, axis: Option<Axis>) -> Output {
+    Output { shape, index: false, axis }
+}
+
+const fn index(shape: Shape, axis: Option<Axis>) -> Output {
+    Output { shape, index: true, axis }
+}
+
+const I: Option<Axis> = Some(Axis::I);
+const J: Option<Axis> = Some(Axis::J);
+const NO_PTX: Result<&str, &str> = Err("written by hand");
+/// A fold over j.
+const FOLD: Pass = Pass {
+    outer: I,
+    inner: J,
+    outer_slots: &[0],
+    inner_slots: &[1],
+    parameters: &[],
+    outputs: &[],
+    needs_rows: None,
+};
+
+const X: Input = input("x_i", I, Shape::Vector(3));
+const Y: Input = input("y_j", J, Shape::Vector(3));
+const B: Input = input("b_j", J, Shape::Scalar);
+
+/// [`Gauss`] at D = 3.
+pub(crate) static GAUSS: Function = Function {
+    name: "gauss",
+    inputs: &[X, Y, B],
+    passes: &[Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    outputs: &[3],
+    ptx: NO_PTX,
+};
+
+/// [`Gauss`] at D = 64.
+pub(crate) static GAUSS_64: Function = Function {
+    name: "gauss_64",
+    inputs: &[input("x_i", I, Shape::Vector(64)), input("y_j", J, Shape::Vector(64)), B],
+    passes: &[Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    outputs: &[3],
+    ptx: NO_PTX,
+};
+
+/// [`Hoisted`]
+pub(crate) static HOISTED: Function = Function {
+    name: "hoisted",
+    inputs: &[
+        input("x_i", I, Shape::Vector(2)),
+        input("a_i", I, Shape::Scalar),
+        input("y_j", J, Shape::Vector(2)),
+        B,
+        input("r", None, Shape::Scalar),
+    ],
+    passes: &[Pass {
+        outer_slots: &[0, 1],
+        inner_slots: &[2, 3],
+        parameters: &[Parameter::Slot(4)],
+        outputs: &[value(Shape::Scalar, I)],
+        ..FOLD
+    }],
+    outputs: &[5],
+    ptx: NO_PTX,
+};
+
+/// [`Gradient`]
+pub(crate) static GRADIENT: Function = Function {
+    name: "gauss",
+    inputs: &[X, Y, B, Input { name: "e_i", axis: I, shape: Shape::Scalar, cotangent: true }],
+    passes: &[Pass {
+        outer_slots: &[0, 3],
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Vector(3), I)],
+        ..FOLD
+    }],
+    outputs: &[4],
+    ptx: NO_PTX,
+};
+
+/// [`Nearest`] at K = 1.
+pub(crate) static NEAREST_1: Function = Function {
+    name: "nearest",
+    inputs: &[X, Y, B],
+    passes: &[Pass {
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Scalar, I), index(Shape::Scalar, I)],
+        needs_rows: Some("argmin_j"),
+        ..FOLD
+    }],
+    outputs: &[3, 4],
+    ptx: NO_PTX,
+};
+
+/// [`Nearest`] at K = 4.
+pub(crate) static NEAREST_4: Function = Function {
+    name: "nearest",
+    inputs: &[X, Y, B],
+    passes: &[Pass {
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Vector(4), I), index(Shape::Vector(4), I)],
+        ..FOLD
+    }],
+    outputs: &[3, 4],
+    ptx: NO_PTX,
+};
+
+/// [`ArgMin`]
+pub(crate) static ARGMIN: Function = Function {
+    name: "closest",
+    inputs: &[X, Y],
+    passes: &[Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD }],
+    outputs: &[2],
+    ptx: NO_PTX,
+};
+
+/// [`ClosestNumber`]
+pub(crate) static CLOSEST_NUMBER: Function = Function {
+    name: "closest_number",
+    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar)],
+    passes: &[Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD }],
+    outputs: &[2],
+    ptx: NO_PTX,
+};
+
+/// [`Other`]
+pub(crate) static OTHER: Function = Function {
+    name: "other",
+    inputs: &[X, Y],
+    passes: &[Pass { outputs: &[value(Shape::Scalar, I), index(Shape::Scalar, I)], ..FOLD }],
+    outputs: &[2, 3],
+    ptx: NO_PTX,
+};
+
+/// [`MinMax`]
+pub(crate) static MIN_MAX: Function = Function {
+    name: "min_max",
+    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar)],
+    passes: &[Pass { outputs: &[value(Shape::Scalar, I), value(Shape::Scalar, I)], ..FOLD }],
+    outputs: &[2, 3],
+    ptx: NO_PTX,
+};
+
+/// [`Softmax`]
+pub(crate) static SOFTMAX: Function = Function {
+    name: "softmax",
+    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar), B],
+    passes: &[Pass {
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Scalar, I), value(Shape::Scalar, I)],
+        needs_rows: Some("softmax_j"),
+        ..FOLD
+    }],
+    outputs: &[3, 4],
+    ptx: NO_PTX,
+};
+
+/// [`LogSumExp`]
+pub(crate) static LOG_SUM_EXP: Function = Function {
+    name: "lse",
+    inputs: &[X, Y],
+    passes: &[Pass { outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    outputs: &[2],
+    ptx: NO_PTX,
+};
+
+/// [`Mean`]
+pub(crate) static MEAN: Function = Function {
+    name: "average",
+    inputs: &[B],
+    passes: &[Pass {
+        outer: None,
+        outer_slots: &[],
+        inner_slots: &[0],
+        parameters: &[Parameter::Extent(Axis::J)],
+        outputs: &[value(Shape::Scalar, None)],
+        needs_rows: Some("mean_j"),
+        ..FOLD
+    }],
+    outputs: &[1],
+    ptx: NO_PTX,
+};
+
+/// s_i = `GAUSS`, then sum_i exp(-sqdist(x_i, y_j)) s_i: the second pass folds over i what the first one made.
+pub(crate) static TWO_PASSES: Function = Function {
+    name: "twice",
+    inputs: &[X, Y, B],
+    passes: &[
+        Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD },
+        Pass {
+            outer: J,
+            inner: I,
+            outer_slots: &[1],
+            inner_slots: &[0, 3],
+            outputs: &[value(Shape::Scalar, J)],
+            ..FOLD
+        },
+    ],
+    outputs: &[4, 3],
+    ptx: NO_PTX,
+};
+
+/// [`ArgMin`], then [`Gather`]: the nearest y_j itself, which is returned with its index and x_i.
+pub(crate) static CHOSEN: Function = Function {
+    name: "chosen",
+    inputs: &[X, Y],
+    passes: &[
+        Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD },
+        Pass { outer_slots: &[2], outputs: &[value(Shape::Vector(3), I)], ..FOLD },
+    ],
+    outputs: &[3, 2, 2, 0],
+    ptx: NO_PTX,
+};
+
+/// [`Map`]
+pub(crate) static MAP: Function = Function {
+    name: "shift",
+    inputs: &[input("x_i", I, Shape::Vector(2)), input("p", None, Shape::Vector(2))],
+    passes: &[Pass {
+        inner: None,
+        inner_slots: &[],
+        parameters: &[Parameter::Slot(1)],
+        outputs: &[value(Shape::Vector(2), I)],
+        ..FOLD
+    }],
+    outputs: &[2],
+    ptx: Ok("// text"),
+};

@@ -1,0 +1,10 @@
+//! The CPU engine against plain f64 loops: every instruction set of the machine, both value types, all reductions.
+mod accumulate;
+mod data;
+mod errors;
+mod extrema;
+mod kernels;
+mod layout;
+mod passes;
+mod sums;
+mod threads;
