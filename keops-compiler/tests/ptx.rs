@@ -32,6 +32,7 @@ const SHAPES: &[Shape] = &[
     ("five", "FiveNearest", &[3], &[3], &[(5, false), (5, true)]),
     ("logsumexp", "LogSumExp", &[3], &[3], &[(1, false)]),
     ("prepared", "Prepared", &[1], &[1], &[(1, false)]),
+    ("parameters", "Parameters", &[], &[], &[(1, false)]),
     ("long16", "Long<16>", &[16], &[16], &[(1, false)]),
     ("long64", "Long<64>", &[64], &[64], &[(1, false)]),
     ("long1000", "Long<1000>", &[1000], &[1000], &[(1, false)]),
@@ -178,6 +179,7 @@ fn launches_cover_all_rows_once() {
     check::<FiveNearest>();
     check::<LogSumExp>();
     check::<kernels::Prepared>();
+    check::<kernels::Parameters>();
     check::<kernels::Long<64>>();
     check::<kernels::Long<1000>>();
 }

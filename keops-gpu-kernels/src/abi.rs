@@ -106,9 +106,11 @@ pub const fn inner_held<T: Real, K: Kernel<T>>() -> usize {
     }
 }
 
-/// Bytes from one inner row to the next in shared memory: a multiple of 16, so that vector loads are aligned.
+/// Bytes from one inner row to the next in shared memory: a multiple of 16, so that vector loads are aligned, and not 0
+/// where the pair part reads no column, because a tile of no bytes cannot be declared.
 pub const fn inner_stride<T: Real, K: Kernel<T>>() -> usize {
-    (K::INNER_USED * words::<T>() * 4 + 15) & !15
+    let used = if K::INNER_USED == 0 { 1 } else { K::INNER_USED };
+    (used * words::<T>() * 4 + 15) & !15
 }
 
 /// Inner rows of a tile in shared memory, a power of two.

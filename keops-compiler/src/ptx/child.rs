@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 const ARGUMENTS: &[&str] = &[
     "-",
     "--crate-name=keops_device",
-    "--crate-type=rlib",
+    // Unlike a library for Rust, it holds the entry points only, and no metadata is made for it.
+    "--crate-type=cdylib",
     "--edition=2024",
     "--target=nvptx64-nvidia-cuda",
     "--emit=asm",

@@ -41,14 +41,19 @@ pub fn compile(source: &str) -> Result<Outcome, String> {
         None | Some(Some("" | "auto")) => false,
         Some(Some("require")) => true,
         Some(Some("off")) => {
-            return Ok(Outcome::Unavailable("device code was switched off by KEOPS_PTX=off".to_owned()));
+            return Ok(Outcome::Unavailable(
+                "device code was switched off by KEOPS_PTX=off".to_owned(),
+            ));
         }
         Some(other) => {
             let value = other.unwrap_or("no text");
-            return Err(format!("KEOPS_PTX is `{value}`, but must be `auto`, `off` or `require`"));
+            return Err(format!(
+                "KEOPS_PTX is `{value}`, but must be `auto`, `off` or `require`"
+            ));
         }
     };
-    let needed = situation::compiles().and_then(|()| situation::generates_code(std::env::args_os()));
+    let needed =
+        situation::compiles().and_then(|()| situation::generates_code(std::env::args_os()));
     if let Err(reason) = needed {
         return Ok(Outcome::Unavailable(reason));
     }
@@ -91,7 +96,10 @@ mod tests {
         assert!(error.contains("gauss.ptx"), "{error}");
         std::fs::remove_file(&file).unwrap();
         export_to(&file, "gauss", "text").unwrap();
-        assert_eq!(std::fs::read_to_string(file.join("gauss.ptx")).unwrap(), "text");
+        assert_eq!(
+            std::fs::read_to_string(file.join("gauss.ptx")).unwrap(),
+            "text"
+        );
         std::fs::remove_dir_all(&file).unwrap();
     }
 

@@ -407,3 +407,82 @@ impl<T: Real> Kernel<T> for Prepared {
         out.put(0, reduce::sum::value(s, row, 0));
     }
 }
+
+/// No variables, but more parameters than are held: Σ_j (p₁₉ + p₀²).
+pub(crate) struct Parameters;
+copy!([] Parameters);
+impl<T: Real> Kernel<T> for Parameters {
+    const PARAMS: usize = 20;
+    const PARAMS_DERIVED: usize = 1;
+    const OUTER: usize = 0;
+    const OUTER_DERIVED: usize = 0;
+    const INNER: usize = 0;
+    const INNER_USED: usize = 0;
+    const INNER_PLAIN: bool = true;
+    const OUTER_INDEX: bool = false;
+    const INNER_INDEX: bool = false;
+    const ROW: usize = 2;
+    const OUT: usize = 1;
+    type State<A: Copy> = [A; 1];
+    #[inline(always)]
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P) {
+        p.put(20, s.mul(p.get(0), p.get(0)));
+    }
+    #[inline(always)]
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+        _s: S,
+        _p: &P,
+        _x: &mut X,
+    ) {
+    }
+    #[inline(always)]
+    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        _s: S,
+        _p: &P,
+        _y: &Y,
+        _used: &mut W,
+    ) {
+    }
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
+        [reduce::sum::begin(s)]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S,
+        p: &P,
+        _x: &X,
+        _y: &Y,
+        state: &mut [S::A; 1],
+    ) {
+        state[0] = reduce::sum::step(s, state[0], s.add(p.get(19), p.get(20)));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        V: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+    >(
+        s: S,
+        _p: &P,
+        _x: &X,
+        row: &V,
+        out: &mut W,
+    ) {
+        out.put(0, reduce::sum::value(s, row, 0));
+    }
+}

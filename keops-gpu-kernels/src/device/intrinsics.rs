@@ -35,8 +35,6 @@ unsafe extern "C" {
     fn llvm_rint_f64(a: f64) -> f64;
     #[link_name = "llvm.minnum.f32"]
     fn llvm_minnum_f32(a: f32, b: f32) -> f32;
-    #[link_name = "llvm.maxnum.f32"]
-    fn llvm_maxnum_f32(a: f32, b: f32) -> f32;
     #[link_name = "llvm.nvvm.ex2.approx.f"]
     fn llvm_ex2(a: f32) -> f32;
     #[link_name = "llvm.nvvm.ex2.approx.ftz.f"]
@@ -83,8 +81,6 @@ intrinsics! {
     rint_f64 = llvm_rint_f64(a: f64) -> f64;
     /// The smaller; the other where one is NaN.
     min_f32 = llvm_minnum_f32(a: f32, b: f32) -> f32;
-    /// The larger; the other where one is NaN.
-    max_f32 = llvm_maxnum_f32(a: f32, b: f32) -> f32;
     /// 2ᵃ to 2 ulp (PTX ISA, `ex2.approx.f32`), subnormals included.
     ex2_approx = llvm_ex2(a: f32) -> f32;
     /// 2ᵃ to 2 ulp, results below 2⁻¹²⁶ flushed to zero: one instruction instead of four.

@@ -163,14 +163,14 @@ macro_rules! operator {
         )*
     };
 }
-operator! { "add" Add add +, "add_assign" AddAssign add_assign: f32 f64 u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "sub" Sub sub -, "sub_assign" SubAssign sub_assign: f32 f64 u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "mul" Mul mul *, "mul_assign" MulAssign mul_assign: f32 f64 u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "div" Div div /, "div_assign" DivAssign div_assign: f32 f64 u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "rem" Rem rem %, "rem_assign" RemAssign rem_assign: u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "bitand" BitAnd bitand &, "bitand_assign" BitAndAssign bitand_assign: bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "bitor" BitOr bitor |, "bitor_assign" BitOrAssign bitor_assign: bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-operator! { "bitxor" BitXor bitxor ^, "bitxor_assign" BitXorAssign bitxor_assign: bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
+operator! { "add" Add add +, "add_assign" AddAssign add_assign: f32 f64 u32 u64 usize i32 i64 }
+operator! { "sub" Sub sub -, "sub_assign" SubAssign sub_assign: f32 f64 u32 u64 usize i32 i64 }
+operator! { "mul" Mul mul *, "mul_assign" MulAssign mul_assign: f32 f64 u32 u64 usize i32 i64 }
+operator! { "div" Div div /, "div_assign" DivAssign div_assign: f32 f64 u32 u64 usize i32 i64 }
+operator! { "rem" Rem rem %, "rem_assign" RemAssign rem_assign: u32 u64 usize i32 i64 }
+operator! { "bitand" BitAnd bitand &, "bitand_assign" BitAndAssign bitand_assign: bool u32 u64 usize i32 i64 }
+operator! { "bitor" BitOr bitor |, "bitor_assign" BitOrAssign bitor_assign: bool u32 u64 usize i32 i64 }
+operator! { "bitxor" BitXor bitxor ^, "bitxor_assign" BitXorAssign bitxor_assign: bool u32 u64 usize i32 i64 }
 
 #[lang = "shl"]
 pub trait Shl<R = Self> {
@@ -213,8 +213,8 @@ macro_rules! unary {
         }
     )*};
 }
-unary! { Neg neg -: f32 f64 i8 i16 i32 i64 isize }
-unary! { Not not !: bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
+unary! { Neg neg -: f32 f64 i32 i64 }
+unary! { Not not !: bool u32 u64 usize i32 i64 }
 
 macro_rules! compare {
     ($($ty:ty)*) => {$(
@@ -248,7 +248,7 @@ macro_rules! compare {
         }
     )*};
 }
-compare! { f32 f64 bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
+compare! { f32 f64 bool u32 u64 usize i32 i64 }
 
 macro_rules! wrapping {
     ($($ty:ident)*) => {$(
