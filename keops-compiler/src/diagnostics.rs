@@ -86,3 +86,31 @@ fn spanned(mut punct: Punct, span: Span) -> TokenTree {
     punct.set_span(span);
     punct.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diagnostics() -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        let region = Region::of(Span::call_site());
+        diagnostics.push(region, CheckError::NoFormula);
+        diagnostics.push(region, CheckError::MissingSemicolon);
+        diagnostics
+    }
+
+    #[test]
+    fn items_become_items() {
+        let text = diagnostics().to_tokens(Form::Items).to_string();
+        assert!(text.starts_with(":: core :: compile_error ! {"), "{text}");
+        assert_eq!(text.matches("compile_error").count(), 2);
+    }
+
+    #[test]
+    fn an_expression_becomes_a_block_without_semicolons() {
+        let text = diagnostics().to_tokens(Form::Expression).to_string();
+        assert!(text.starts_with('{') && text.ends_with('}'), "{text}");
+        assert!(!text.contains(';') || text.matches(';').count() == text.matches("`;`").count());
+        assert!(Diagnostics::new().to_tokens(Form::Expression).is_empty());
+    }
+}

@@ -145,11 +145,24 @@ fn nesting_up_to_the_limit_is_accepted() {
     }
     let long = format!("sum_j x_i * y_j{}", " + x_i * y_j".repeat(200));
     assert_eq!(messages(&long), Vec::<String>::new());
-    let lets: String = (0..2000)
+    assert_eq!(messages(&chain(500)), Vec::<String>::new());
+}
+
+/// A chain of products, each named with `let`.
+fn chain(n: usize) -> String {
+    let lets: String = (0..n)
         .map(|k| format!("let a{} = a{k} * y_j;", k + 1))
         .collect();
-    let block = format!("{{ let a0 = x_i; {lets} sum_j a2000 }}");
-    assert_eq!(messages(&block), Vec::<String>::new());
+    format!("{{ let a0 = x_i; {lets} sum_j a{n} }}")
+}
+
+#[test]
+fn chains_of_lets_are_limited() {
+    for n in [600, 4000] {
+        let messages = messages(&chain(n));
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert!(messages[0].contains("depend on each other"), "{messages:?}");
+    }
 }
 
 #[test]

@@ -46,6 +46,11 @@ pub enum CheckError {
         /// The limit.
         limit: usize,
     },
+    /// Too many operations in a row, named with `let`.
+    TooManySteps {
+        /// The limit.
+        limit: usize,
+    },
     /// Something else should be here.
     Unexpected {
         /// What should be.

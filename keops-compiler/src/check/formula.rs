@@ -13,6 +13,9 @@ use crate::syntax::{Expr, ExprKind, ItemSource, Let, Region};
 use crate::types::{Axis, Type};
 use std::collections::BTreeMap;
 
+/// Longest chain of operations that depend on each other: later stages recurse over it.
+const STEPS: usize = 512;
+
 /// A checked formula.
 pub(super) struct Formula {
     /// Its graph.
@@ -37,6 +40,8 @@ pub(super) struct Checker<'a> {
     values: Vec<Option<NodeId>>,
     /// By node: whether it is a reduction or made of one.
     reduced: Vec<bool>,
+    /// By node: the longest chain of nodes below it.
+    depths: Vec<usize>,
     regions: BTreeMap<NodeId, Region>,
     /// Something could not be resolved, so that nothing can be said about what is unused.
     pub(super) unresolved: bool,
@@ -65,6 +70,7 @@ pub(super) fn check(
         signature,
         values: vec![None; source.ids],
         reduced: vec![],
+        depths: vec![],
         regions: BTreeMap::new(),
         unresolved: false,
         first_reduction: None,
@@ -139,9 +145,17 @@ impl Checker<'_> {
 
     /// The node of an expression; `None` if there is none, which has been reported.
     pub(super) fn expr(&mut self, expr: &Expr) -> Option<NodeId> {
-        let node = self.kind(expr);
-        if let Some(node) = node {
-            self.note(node, expr.region);
+        let mut node = self.kind(expr);
+        if let Some(found) = node {
+            self.note(found, expr.region);
+            // `let`s can make chains that the parser's limits do not see.
+            if self
+                .depths
+                .get(found.0 as usize)
+                .is_some_and(|&depth| depth > STEPS)
+            {
+                node = self.report(expr.region, CheckError::TooManySteps { limit: STEPS });
+            }
         }
         if let Some(slot) = self.values.get_mut(expr.id) {
             *slot = node;
@@ -294,6 +308,12 @@ impl Checker<'_> {
         // Arguments come before their users, so theirs are known.
         for id in self.graph.ids().skip(self.reduced.len()) {
             let node = self.graph.node(id);
+            let below = node
+                .args
+                .iter()
+                .filter_map(|a| self.depths.get(a.0 as usize));
+            self.depths
+                .push(below.max().map_or(0, |deepest| deepest.saturating_add(1)));
             let reduced = matches!(node.kind, Kind::Reduce(..))
                 || node.args.iter().any(|&a| self.is_reduced(a));
             self.reduced.push(reduced);

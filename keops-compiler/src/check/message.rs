@@ -39,6 +39,9 @@ impl CheckError {
                 format!("the formula is nested more than {limit} levels deep"),
                 "name parts of it with `let`",
             ),
+            E::TooManySteps { limit } => bare(format!(
+                "this takes more than {limit} operations that depend on each other"
+            )),
             E::Unexpected {
                 expected,
                 found,

@@ -15,7 +15,8 @@ pub fn parse(stream: TokenStream, errors: &mut Diagnostics) -> Source {
     let call_site = Region::of(Span::call_site());
     let tokens = match token::read(stream) {
         Ok(tokens) => tokens,
-        Err((region, error)) => {
+        Err(limit) => {
+            let (region, error) = *limit;
             errors.push(region, error);
             Vec::new()
         }

@@ -84,7 +84,7 @@ const JOINED: [&str; 12] = [
 ];
 
 /// Reads a stream; the error is a limit that it exceeds.
-pub fn read(stream: TokenStream) -> Result<Vec<Token>, (Region, CheckError)> {
+pub fn read(stream: TokenStream) -> Result<Vec<Token>, Box<(Region, CheckError)>> {
     let mut count = 0;
     read_nested(stream, 0, &mut count)
 }
@@ -93,16 +93,16 @@ fn read_nested(
     stream: TokenStream,
     depth: usize,
     count: &mut usize,
-) -> Result<Vec<Token>, (Region, CheckError)> {
+) -> Result<Vec<Token>, Box<(Region, CheckError)>> {
     let mut tokens = Vec::new();
     let mut trees = stream.into_iter().peekable();
     while let Some(tree) = trees.next() {
         *count += 1;
         if *count > TOKENS {
-            return Err((
+            return Err(Box::new((
                 Region::of(tree.span()),
                 CheckError::TooLong { limit: TOKENS },
-            ));
+            )));
         }
         match tree {
             TokenTree::Ident(ident) => tokens.push(Token::Ident(ident.to_string(), ident.span())),
@@ -134,7 +134,7 @@ fn read_nested(
                     },
                 };
                 if depth == NESTING {
-                    return Err((region, CheckError::TooDeep { limit: NESTING }));
+                    return Err(Box::new((region, CheckError::TooDeep { limit: NESTING })));
                 }
                 let inner = read_nested(group.stream(), depth + 1, count)?;
                 // What a fragment of one token, or a visibility, was substituted with needs no brackets.
@@ -154,4 +154,42 @@ fn read_nested(
         }
     }
     Ok(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(source: &str) -> Vec<String> {
+        let stream: TokenStream = source.parse().unwrap_or_default();
+        let tokens = read(stream).unwrap_or_default();
+        tokens.iter().map(Token::describe).collect()
+    }
+
+    #[test]
+    fn operators_are_joined() {
+        assert_eq!(texts("a<=-b"), ["`a`", "`<=`", "`-`", "`b`"]);
+        assert_eq!(
+            texts("f::<5>-x"),
+            ["`f`", "`::`", "`<`", "`5`", "`>`", "`-`", "`x`"]
+        );
+        assert_eq!(texts("0..2"), ["`0`", "`..`", "`2`"]);
+        assert_eq!(texts("a||b|c"), ["`a`", "`||`", "`b`", "`|`", "`c`"]);
+    }
+
+    #[test]
+    fn fragments_of_one_token_need_no_brackets() {
+        let fragment = |source: &str| {
+            let stream: TokenStream = source.parse().unwrap_or_default();
+            TokenStream::from(TokenTree::from(proc_macro2::Group::new(
+                Delimiter::None,
+                stream,
+            )))
+        };
+        let read = |source| read(fragment(source)).unwrap_or_default();
+        assert_eq!(read("f32").len(), 1);
+        assert!(matches!(read("f32").first(), Some(Token::Ident(..))));
+        assert!(matches!(read("a + b").first(), Some(Token::Group(_))));
+        assert_eq!(read("pub(crate)").len(), 2);
+    }
 }
