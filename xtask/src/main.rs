@@ -1,17 +1,28 @@
 //! `cargo xtask <task>`: the project's own tasks. Dispatch only; each task is a file.
+mod bench;
+mod ci;
 mod ptxas;
 mod table;
+mod tidy;
 
 use std::process::ExitCode;
 
 /// What `cargo xtask` prints without a task it knows.
 const USAGE: &str = "usage: cargo xtask <task>
 
+  ci                             all checks that must pass before a change lands
+  tidy                           rules about the sources: layering, SAFETY lines, registries, lengths
+  bench [options]                speed beside plain loops; options are at the top of keops-bench/src/main.rs
+  accuracy                       largest errors of functions and reductions
   ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of all examples";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let result = match arguments.next().as_deref() {
+        Some("ci") => ci::run(),
+        Some("tidy") => tidy::run(),
+        Some("bench") => bench::bench(&arguments.collect::<Vec<_>>()),
+        Some("accuracy") => bench::accuracy(),
         Some("ptxas") => ptxas::run(&arguments.collect::<Vec<_>>()),
         _ => Err(USAGE.to_owned()),
     };

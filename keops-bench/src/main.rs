@@ -1,0 +1,212 @@
+//! Speed and accuracy of keops, in one program. `cargo xtask bench` and `cargo xtask accuracy` build and run it.
+//!
+//! ```text
+//! keops-bench [--m M] [--n N] [--runs R] [--threads T] [--out FILE]        the suite, against plain loops
+//! keops-bench --case C --dtype float32|float64 --m M --n N --d D --runs R  one case, one JSON line
+//! keops-bench accuracy                                                     largest errors against f64
+//! ```
+//!
+//! A JSON line has the keys system, case, dtype, M, N, D, seconds, gpairs_per_s (M·N / seconds / 10⁹), wall_seconds,
+//! min_seconds, runs, threads and, for M = N = 1000, rel_err against f64 on the same inputs. `seconds` is the median of
+//! min(wall time, process CPU time / threads), so that a busy neighbour does not spoil it.
+
+mod accuracy;
+mod cases;
+mod data;
+mod functions;
+mod measure;
+mod plain;
+
+use cases::{Case, NAMES};
+use data::Number;
+use measure::{Line, Timing};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What the suite measures: case, dimension, whether at f32.
+const SUITE: &[(&str, usize, bool)] = &[
+    ("gauss", 3, true),
+    ("gauss", 3, false),
+    ("gauss_grad", 3, true),
+    ("gauss_grad", 3, false),
+    ("logsumexp", 3, true),
+    ("logsumexp", 3, false),
+    ("argmin", 3, true),
+    ("argmin", 3, false),
+    ("argkmin10", 3, true),
+    ("argkmin10", 3, false),
+    ("gauss", 64, true),
+    ("softmaxweight", 3, false),
+];
+
+/// The command line.
+struct Arguments {
+    case: Option<String>,
+    f32: bool,
+    m: usize,
+    n: usize,
+    d: usize,
+    runs: usize,
+    threads: usize,
+    out: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let result = match words.first().map(String::as_str) {
+        Some("accuracy") => accuracy::report(),
+        _ => parse(&words).and_then(|arguments| match &arguments.case {
+            Some(case) => one(case, &arguments),
+            None => suite(&arguments),
+        }),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Result<Arguments, String> {
+    let mut arguments = Arguments {
+        case: None,
+        f32: true,
+        m: 10_000,
+        n: 10_000,
+        d: 3,
+        runs: 7,
+        threads: 1,
+        out: None,
+    };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let value = words
+            .next()
+            .ok_or_else(|| format!("{word} needs a value"))?;
+        let number = || {
+            value
+                .parse::<usize>()
+                .map_err(|_| format!("{word} needs a number, not {value}"))
+        };
+        match word.as_str() {
+            "--case" => arguments.case = Some(value.clone()),
+            "--dtype" if value == "float32" => arguments.f32 = true,
+            "--dtype" if value == "float64" => arguments.f32 = false,
+            "--dtype" => return Err(format!("--dtype is float32 or float64, not {value}")),
+            "--m" => arguments.m = number()?,
+            "--n" => arguments.n = number()?,
+            "--d" => arguments.d = number()?,
+            "--runs" => arguments.runs = number()?.max(1),
+            "--threads" => arguments.threads = number()?.max(1),
+            "--out" => arguments.out = Some(value.clone()),
+            _ => {
+                return Err(format!(
+                    "{word} is not known; see the top of keops-bench/src/main.rs"
+                ));
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+/// The protocol of an external benchmark: one case, one line.
+fn one(case: &str, a: &Arguments) -> Result<(), String> {
+    let line = if a.f32 {
+        keops_line::<f32>(case, a.d, a)
+    } else {
+        keops_line::<f64>(case, a.d, a)
+    }?;
+    println!("{}", line.json());
+    Ok(())
+}
+
+fn find<T: Number>(name: &str, d: usize, a: &Arguments) -> Result<Case<T>, String> {
+    cases::case::<T>(name, d, a.m, a.n)
+        .ok_or_else(|| format!("there is no case {name} with D = {d}; there are {NAMES}"))
+}
+
+fn keops_line<T: Number>(name: &str, d: usize, a: &Arguments) -> Result<Line, String> {
+    let case = find::<T>(name, d, a)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(a.threads)
+        .build()
+        .map_err(|e| e.to_string())?;
+    let (timing, _) = pool.install(|| measure::measure(a.runs, a.threads, &case.keops));
+    let mut line = line::<T>("keops-rs", name, d, a, timing, a.threads);
+    if (a.m, a.n) == (1000, 1000) {
+        line.relative_error = Some(measure::relative_error(
+            &(case.keops)(),
+            &(case.reference)(),
+        ));
+    }
+    Ok(line)
+}
+
+fn plain_line<T: Number>(name: &str, d: usize, a: &Arguments) -> Result<Line, String> {
+    let case = find::<T>(name, d, a)?;
+    let (timing, _) = measure::measure(1, 1, &case.plain);
+    Ok(line::<T>("plain loop", name, d, a, timing, 1))
+}
+
+fn line<T: Number>(
+    system: &'static str,
+    name: &str,
+    d: usize,
+    a: &Arguments,
+    timing: Timing,
+    threads: usize,
+) -> Line {
+    Line {
+        system,
+        case: name.to_owned(),
+        dtype: T::NAME,
+        m: a.m,
+        n: a.n,
+        d,
+        timing,
+        threads,
+        relative_error: None,
+    }
+}
+
+/// All cases of [`SUITE`] beside plain loops, as a table.
+fn suite(a: &Arguments) -> Result<(), String> {
+    println!(
+        "M = {}, N = {}, {} thread(s); Gpairs/s",
+        a.m, a.n, a.threads
+    );
+    println!(
+        "{:<14} {:>3} {:>4} {:>9} {:>11} {:>7}",
+        "case", "D", "type", "keops", "plain loop", "ratio"
+    );
+    let mut lines = String::new();
+    for &(name, d, f32) in SUITE {
+        let (keops, plain) = if f32 {
+            (
+                keops_line::<f32>(name, d, a)?,
+                plain_line::<f32>(name, d, a)?,
+            )
+        } else {
+            (
+                keops_line::<f64>(name, d, a)?,
+                plain_line::<f64>(name, d, a)?,
+            )
+        };
+        let (fast, slow) = (keops.gpairs(), plain.gpairs());
+        let dtype = if f32 { "f32" } else { "f64" };
+        println!(
+            "{name:<14} {d:>3} {dtype:>4} {fast:>9.3} {slow:>11.3} {:>6.1}x",
+            fast / slow
+        );
+        lines += &format!("{}\n{}\n", keops.json(), plain.json());
+    }
+    if let Some(path) = &a.out {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(lines.as_bytes()))
+            .map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(())
+}

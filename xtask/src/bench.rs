@@ -1,0 +1,35 @@
+//! `cargo xtask bench` and `cargo xtask accuracy`: build `keops-bench` for release and run it.
+//!
+//! What it measures and prints is at the top of `keops-bench/src/main.rs`. With `--case` it speaks the protocol of an external
+//! benchmark: one case, one JSON line.
+use std::process::Command;
+
+/// Speed, beside plain loops; arguments go to the program.
+pub(crate) fn bench(arguments: &[String]) -> Result<(), String> {
+    keops_bench(arguments)
+}
+
+/// Largest errors of functions and reductions.
+pub(crate) fn accuracy() -> Result<(), String> {
+    keops_bench(&["accuracy".to_owned()])
+}
+
+fn keops_bench(arguments: &[String]) -> Result<(), String> {
+    let status = Command::new(env!("CARGO"))
+        .args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "keops-bench",
+            "--",
+        ])
+        .args(arguments)
+        .status()
+        .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("keops-bench failed: {status}"))
+    }
+}
