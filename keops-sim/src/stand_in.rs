@@ -5,6 +5,7 @@
 //! directory in `LD_LIBRARY_PATH`, see [`rerun`]; a program never finds the stand-in otherwise.
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// Set where a test program runs on the stand-in.
 const MARK: &str = "KEOPS_SIM_TEST";
@@ -16,6 +17,12 @@ const MARK: &str = "KEOPS_SIM_TEST";
 /// # Errors
 /// Cargo's message, or why the library cannot be staged.
 pub fn stage() -> Result<PathBuf, String> {
+    // Tests of a program run in threads; one of them builds.
+    static STAGED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    STAGED.get_or_init(build).clone()
+}
+
+fn build() -> Result<PathBuf, String> {
     let program = std::env::current_exe()
         .map_err(|error| format!("the test program has no path: {error}"))?;
     // <target>/<profile>/deps/<program>

@@ -79,11 +79,19 @@ impl Memory {
         self.used
     }
 
-    /// Address and length of every live allocation.
+    /// Address and length of every live allocation, variables of modules apart.
     pub fn allocations(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
-        self.regions
+        let is_variable = |address: &u64| {
+            self.modules
+                .values()
+                .flatten()
+                .any(|at| *at == Some(*address))
+        };
+        let allocations = self
+            .regions
             .iter()
-            .map(|(base, region)| (*base, region.len()))
+            .map(|(base, region)| (*base, region.len()));
+        allocations.filter(move |(base, _)| !is_variable(base))
     }
 
     /// Allocates `bytes` that nobody wrote, at a multiple of 512.
