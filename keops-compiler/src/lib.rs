@@ -7,6 +7,7 @@ pub mod diagnostics;
 pub mod emit;
 pub mod function;
 pub mod graph;
+pub mod interpret;
 pub mod item;
 pub mod lower;
 pub mod ops;

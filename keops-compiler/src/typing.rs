@@ -53,8 +53,14 @@ pub fn sized(shape: Shape, arg: usize) -> Result<Type, TypeError> {
 pub fn below(params: &[i64], param: usize, count: usize) -> Result<usize, TypeError> {
     match params.get(param).map(|&p| usize::try_from(p)) {
         Some(Ok(p)) if p < count => Ok(p),
-        Some(Ok(_)) => Err(TypeError::Parameter { param, expected: format!("less than the dimension {count}") }),
-        _ => Err(TypeError::Parameter { param, expected: "at least 0".into() }),
+        Some(Ok(_)) => Err(TypeError::Parameter {
+            param,
+            expected: format!("less than the dimension {count}"),
+        }),
+        _ => Err(TypeError::Parameter {
+            param,
+            expected: "at least 0".into(),
+        }),
     }
 }
 
@@ -65,12 +71,18 @@ pub fn broadcast(types: &[Type], _: &[i64]) -> Result<Type, TypeError> {
 
 /// Shape rule of comparisons: of real numbers, as [`broadcast`], to conditions.
 pub fn comparison(types: &[Type], _: &[i64]) -> Result<Type, TypeError> {
-    Ok(Type { element: Element::Bool, shape: broadcast_shape(types, 0)? })
+    Ok(Type {
+        element: Element::Bool,
+        shape: broadcast_shape(types, 0)?,
+    })
 }
 
 /// Shape rule of logical operations: of conditions, as [`broadcast`].
 pub fn logical(types: &[Type], _: &[i64]) -> Result<Type, TypeError> {
-    Ok(Type { element: Element::Bool, shape: common_shape(Element::Bool, types, 0)? })
+    Ok(Type {
+        element: Element::Bool,
+        shape: common_shape(Element::Bool, types, 0)?,
+    })
 }
 
 /// The common shape of real arguments, scalars broadcasting; `first` is the number of `types[0]` in the call.
@@ -89,13 +101,20 @@ pub fn common_shape(element: Element, types: &[Type], first: usize) -> Result<Sh
                 Element::Bool => "a condition",
                 Element::Index => "an index",
             };
-            return Err(TypeError::Expected { arg: first + k, expected: expected.into() });
+            return Err(TypeError::Expected {
+                arg: first + k,
+                expected: expected.into(),
+            });
         }
         if ty.shape == Shape::Scalar || ty.shape == shape {
             continue;
         }
         if shape != Shape::Scalar {
-            return Err(TypeError::Unequal { left: first + widest, right: first + k, broadcast: true });
+            return Err(TypeError::Unequal {
+                left: first + widest,
+                right: first + k,
+                broadcast: true,
+            });
         }
         (shape, widest) = (ty.shape, k);
     }
@@ -105,21 +124,41 @@ pub fn common_shape(element: Element, types: &[Type], first: usize) -> Result<Sh
 /// The dimension of a vector argument.
 pub fn vector(types: &[Type], arg: usize) -> Result<usize, TypeError> {
     match types.get(arg) {
-        Some(Type { element: Element::Real, shape: Shape::Vector(n) }) => Ok(*n),
-        _ => Err(TypeError::Expected { arg, expected: "a vector".into() }),
+        Some(Type {
+            element: Element::Real,
+            shape: Shape::Vector(n),
+        }) => Ok(*n),
+        _ => Err(TypeError::Expected {
+            arg,
+            expected: "a vector".into(),
+        }),
     }
 }
 
 /// The dimensions of a matrix argument.
 pub fn matrix(types: &[Type], arg: usize) -> Result<(usize, usize), TypeError> {
     match types.get(arg) {
-        Some(Type { element: Element::Real, shape: Shape::Matrix(r, c) }) => Ok((*r, *c)),
-        _ => Err(TypeError::Expected { arg, expected: "a matrix".into() }),
+        Some(Type {
+            element: Element::Real,
+            shape: Shape::Matrix(r, c),
+        }) => Ok((*r, *c)),
+        _ => Err(TypeError::Expected {
+            arg,
+            expected: "a matrix".into(),
+        }),
     }
 }
 
 /// Two vector arguments of the same dimension.
 pub fn equal_vectors(types: &[Type], left: usize, right: usize) -> Result<usize, TypeError> {
     let (n, m) = (vector(types, left)?, vector(types, right)?);
-    if n == m { Ok(n) } else { Err(TypeError::Unequal { left, right, broadcast: false }) }
+    if n == m {
+        Ok(n)
+    } else {
+        Err(TypeError::Unequal {
+            left,
+            right,
+            broadcast: false,
+        })
+    }
 }

@@ -14,7 +14,9 @@ impl Lowerer<'_> {
         }
         let array = self.array_depth.len() as ArrayId;
         self.array_depth.push(0);
-        self.scopes[0].stmts.push(Stmt::Array(array, node.ty.shape.len()));
+        self.scopes[0]
+            .stmts
+            .push(Stmt::Array(array, node.ty.shape.len()));
         let saved = std::mem::replace(&mut self.home, 0);
         fill(self, array);
         self.home = saved;

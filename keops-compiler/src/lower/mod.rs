@@ -9,6 +9,7 @@
 
 mod arrays;
 mod contract;
+pub mod interpret;
 mod ir;
 pub mod kernel;
 pub use ir::*;

@@ -13,9 +13,25 @@ pub static OP: Op = Op {
     infer: |types, _| {
         for (arg, ty) in types.iter().enumerate() {
             let expected = match (types[0].shape, ty) {
-                (_, Type { element: Element::Real, shape }) if *shape == types[0].shape => continue,
-                (Shape::Vector(_), Type { element: Element::Real, shape: Shape::Vector(_) }) => {
-                    return Err(TypeError::Unequal { left: 0, right: arg, broadcast: false });
+                (
+                    _,
+                    Type {
+                        element: Element::Real,
+                        shape,
+                    },
+                ) if *shape == types[0].shape => continue,
+                (
+                    Shape::Vector(_),
+                    Type {
+                        element: Element::Real,
+                        shape: Shape::Vector(_),
+                    },
+                ) => {
+                    return Err(TypeError::Unequal {
+                        left: 0,
+                        right: arg,
+                        broadcast: false,
+                    });
                 }
                 (Shape::Vector(n), _) => format!("a vector of dimension {n}"),
                 _ => "a scalar".into(),
@@ -25,7 +41,10 @@ pub static OP: Op = Op {
         match types.first().map(|t| t.shape) {
             Some(Shape::Scalar) => sized(Shape::Vector(types.len()), 0),
             Some(Shape::Vector(n)) => sized(Shape::Matrix(types.len(), n), 0),
-            _ => Err(TypeError::Expected { arg: 0, expected: "a scalar or a vector".into() }),
+            _ => Err(TypeError::Expected {
+                arg: 0,
+                expected: "a scalar or a vector".into(),
+            }),
         }
     },
     body: Body::Indexed {
@@ -47,7 +66,10 @@ pub static OP: Op = Op {
             Shape::Vector(n) => Shape::Matrix(args.len(), n),
             _ => Shape::Vector(args.len()),
         };
-        Value { shape, data: args.iter().flat_map(|a| a.data.clone()).collect() }
+        Value {
+            shape,
+            data: args.iter().flat_map(|a| a.data.clone()).collect(),
+        }
     }),
     test_range: (-4.0, 4.0),
 };

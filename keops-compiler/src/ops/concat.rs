@@ -15,8 +15,16 @@ pub static OP: Op = Op {
         let mut n = 0usize;
         for (arg, ty) in types.iter().enumerate() {
             match ty {
-                Type { element: Element::Real, shape: Shape::Scalar | Shape::Vector(_) } => n += ty.shape.len(),
-                _ => return Err(TypeError::Expected { arg, expected: "a vector or a scalar".into() }),
+                Type {
+                    element: Element::Real,
+                    shape: Shape::Scalar | Shape::Vector(_),
+                } => n += ty.shape.len(),
+                _ => {
+                    return Err(TypeError::Expected {
+                        arg,
+                        expected: "a vector or a scalar".into(),
+                    });
+                }
             }
             sized(Shape::Vector(n), arg)?;
         }
@@ -28,12 +36,16 @@ pub static OP: Op = Op {
         vjp: vjp_of_pieces,
         simplify: |g, args, _| {
             // concat(concat(a, b), c) = concat(a, b, c)
-            let flat: Vec<NodeId> =
-                args.iter().flat_map(|&a| g.as_op(a, &OP).map_or(vec![a], <[NodeId]>::to_vec)).collect();
+            let flat: Vec<NodeId> = args
+                .iter()
+                .flat_map(|&a| g.as_op(a, &OP).map_or(vec![a], <[NodeId]>::to_vec))
+                .collect();
             (flat.len() != args.len()).then(|| g.apply(&OP, &flat))
         },
     },
-    reference: Reference::Whole(|args, _| Value::vector(args.iter().flat_map(|a| a.data.clone()).collect())),
+    reference: Reference::Whole(|args, _| {
+        Value::vector(args.iter().flat_map(|a| a.data.clone()).collect())
+    }),
     test_range: (-4.0, 4.0),
 };
 
@@ -45,7 +57,15 @@ pub(super) fn pieces(l: &mut Lowerer<'_>, node: &Node, ix: &[Ix]) -> Operand {
         for &piece in &node.args {
             let shape = graph.shape(piece);
             if at < shape.len() {
-                return l.number(piece, if shape == Shape::Scalar { vec![] } else { vec![Ix::at(at)] }.as_slice());
+                return l.number(
+                    piece,
+                    if shape == Shape::Scalar {
+                        vec![]
+                    } else {
+                        vec![Ix::at(at)]
+                    }
+                    .as_slice(),
+                );
             }
             at -= shape.len();
         }

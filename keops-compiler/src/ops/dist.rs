@@ -16,7 +16,12 @@ pub static OP: Op = Op {
         g.apply(&norm2::OP, &[difference])
     }),
     reference: Reference::Whole(|args, _| {
-        let square: f64 = args[0].data.iter().zip(&args[1].data).map(|(a, b)| (a - b) * (a - b)).sum();
+        let square: f64 = args[0]
+            .data
+            .iter()
+            .zip(&args[1].data)
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum();
         Value::scalar(square.sqrt())
     }),
     test_range: (-4.0, 4.0),

@@ -15,7 +15,9 @@ pub static OP: Op = Op {
     body: Body::Indexed {
         lower: |l, node, _| {
             let (a, b) = (node.args[0], node.args[1]);
-            sum_all(l, a, &mut |l, ix| Term::Product(l.number(a, ix), l.number(b, ix)))
+            sum_all(l, a, &mut |l, ix| {
+                Term::Product(l.number(a, ix), l.number(b, ix))
+            })
         },
         costly: true,
         vjp: |g, call| {
@@ -35,7 +37,11 @@ pub static OP: Op = Op {
                 if let Some((part, offset)) = place::parts(g, this) {
                     let shape = g.shape(part);
                     let other = take::block(g, other, offset, shape);
-                    let op = if shape == Shape::Scalar { &mul::OP } else { &OP };
+                    let op = if shape == Shape::Scalar {
+                        &mul::OP
+                    } else {
+                        &OP
+                    };
                     return Some(g.apply(op, &[part, other]));
                 }
             }
@@ -43,7 +49,14 @@ pub static OP: Op = Op {
         },
     },
     reference: Reference::Whole(|args, _| {
-        Value::scalar(args[0].data.iter().zip(&args[1].data).map(|(a, b)| a * b).sum())
+        Value::scalar(
+            args[0]
+                .data
+                .iter()
+                .zip(&args[1].data)
+                .map(|(a, b)| a * b)
+                .sum(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

@@ -14,7 +14,9 @@ pub static OP: Op = Op {
         let n = vector(types, 0)?;
         below(params, 0, n).map(|_| Type::SCALAR)
     },
-    body: Body::Composite(|g, args, params| take::block(g, args[0], params[0] as usize, Shape::Scalar)),
+    body: Body::Composite(|g, args, params| {
+        take::block(g, args[0], params[0] as usize, Shape::Scalar)
+    }),
     reference: Reference::Whole(|args, params| Value::scalar(args[0].data[params[0] as usize])),
     test_range: (-4.0, 4.0),
 };

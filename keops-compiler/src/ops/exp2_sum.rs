@@ -17,7 +17,16 @@ pub static OP: Op = Op {
     params: &["nonpositive"],
     infer: broadcast,
     body: Body::Elementwise {
-        lower: |l, a, params| l.prim(if params == [1] { Prim::Exp2SumNonpositive } else { Prim::Exp2Sum }, a),
+        lower: |l, a, params| {
+            l.prim(
+                if params == [1] {
+                    Prim::Exp2SumNonpositive
+                } else {
+                    Prim::Exp2Sum
+                },
+                a,
+            )
+        },
         vjp: |g, call| {
             let slope = g.literal(std::f64::consts::LN_2);
             let derivative = g.apply(&mul::OP, &[slope, call.node]);
@@ -33,12 +42,17 @@ pub static OP: Op = Op {
 /// exp(a) as 2^(coefficient · sum) where `a` is a product of one rounded sum of the pair with factors that are constant
 /// along the loop over pairs (constants, parameters, hoisted values).
 pub fn from_exp(g: &mut Graph, a: NodeId) -> Option<NodeId> {
-    let mut factors = Factors { coefficient: std::f64::consts::LOG2_E, hoisted: vec![], sum: None };
+    let mut factors = Factors {
+        coefficient: std::f64::consts::LOG2_E,
+        hoisted: vec![],
+        sum: None,
+    };
     if !factors.split(g, a, false) {
         return None;
     }
     let sum = factors.sum?;
-    let nonpositive = factors.hoisted.is_empty() && factors.coefficient < 0.0 && is_nonnegative(g, sum);
+    let nonpositive =
+        factors.hoisted.is_empty() && factors.coefficient < 0.0 && is_nonnegative(g, sum);
     let mut coefficient = g.literal(factors.coefficient);
     for (factor, inverse) in factors.hoisted {
         let op = if inverse { &div::OP } else { &mul::OP };
@@ -58,7 +72,11 @@ impl Factors {
     /// Splits a product or quotient; false if it does not have the form.
     fn split(&mut self, g: &Graph, node: NodeId, inverse: bool) -> bool {
         if let Some(value) = g.as_constant(node) {
-            self.coefficient = if inverse { self.coefficient / value } else { self.coefficient * value };
+            self.coefficient = if inverse {
+                self.coefficient / value
+            } else {
+                self.coefficient * value
+            };
             return g.shape(node) == Shape::Scalar;
         }
         if !g.indices(node).is_pair() && g.shape(node) == Shape::Scalar {
@@ -81,7 +99,9 @@ impl Factors {
 }
 
 fn is_rounded_sum(g: &Graph, node: NodeId) -> bool {
-    [&add::OP, &sub::OP, &dot::OP, &sum::OP].iter().any(|op| g.as_op(node, op).is_some())
+    [&add::OP, &sub::OP, &dot::OP, &sum::OP]
+        .iter()
+        .any(|op| g.as_op(node, op).is_some())
 }
 
 /// Whether a value is proven to be ≥ 0 or NaN.
@@ -89,7 +109,9 @@ pub fn is_nonnegative(g: &Graph, node: NodeId) -> bool {
     if let Some(value) = g.as_constant(node) {
         return value >= 0.0;
     }
-    let Kind::Op(op, _) = &g.node(node).kind else { return false };
+    let Kind::Op(op, _) = &g.node(node).kind else {
+        return false;
+    };
     let args = &g.node(node).args;
     match op.0.name {
         "dot" | "mul" if args[0] == args[1] => true,

@@ -15,7 +15,10 @@ pub static OP: Op = Op {
         let n = vector(types, 0)?;
         match types[1] {
             Type::SCALAR => Ok(Type::real(Shape::Vector(n))),
-            _ => Err(TypeError::Expected { arg: 1, expected: "a scalar".into() }),
+            _ => Err(TypeError::Expected {
+                arg: 1,
+                expected: "a scalar".into(),
+            }),
         }
     },
     body: Body::Indexed {
@@ -28,7 +31,10 @@ pub static OP: Op = Op {
                     let equal = l.prim(Prim::Eq, &[number, wanted.clone()]);
                     let open = l.prim(Prim::Eq, &[found.clone(), Operand::Const(0.0)]);
                     let first = l.prim(Prim::And, &[equal, open]);
-                    let value = l.prim(Prim::Select, &[first, Operand::Const(1.0), Operand::Const(0.0)]);
+                    let value = l.prim(
+                        Prim::Select,
+                        &[first, Operand::Const(1.0), Operand::Const(0.0)],
+                    );
                     l.store(array, k.clone(), value.clone());
                     l.prim(Prim::Add, &[found, value])
                 });
@@ -41,7 +47,11 @@ pub static OP: Op = Op {
     },
     reference: Reference::Whole(|args, _| {
         let first = args[0].data.iter().position(|&x| x == args[1].first());
-        Value::vector((0..args[0].data.len()).map(|k| f64::from(Some(k) == first)).collect())
+        Value::vector(
+            (0..args[0].data.len())
+                .map(|k| f64::from(Some(k) == first))
+                .collect(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

@@ -12,7 +12,10 @@ pub static OP: Op = Op {
     params: &["index", "column"],
     infer: |types, params| {
         let Some(&Type { element, shape }) = types.first() else {
-            return Err(TypeError::Expected { arg: 0, expected: "a vector or a matrix".into() });
+            return Err(TypeError::Expected {
+                arg: 0,
+                expected: "a vector or a matrix".into(),
+            });
         };
         let shape = match (shape, params.len()) {
             (Shape::Vector(n), 0 | 1) => below(params, 0, n).map(|_| Shape::Scalar)?,
@@ -21,8 +24,18 @@ pub static OP: Op = Op {
                 below(params, 0, r)?;
                 below(params, 1, c).map(|_| Shape::Scalar)?
             }
-            (Shape::Vector(_), 2) => return Err(TypeError::Expected { arg: 0, expected: "a matrix".into() }),
-            _ => return Err(TypeError::Expected { arg: 0, expected: "a vector or a matrix".into() }),
+            (Shape::Vector(_), 2) => {
+                return Err(TypeError::Expected {
+                    arg: 0,
+                    expected: "a matrix".into(),
+                });
+            }
+            _ => {
+                return Err(TypeError::Expected {
+                    arg: 0,
+                    expected: "a vector or a matrix".into(),
+                });
+            }
         };
         Ok(Type { element, shape })
     },
@@ -32,7 +45,10 @@ pub static OP: Op = Op {
     }),
     reference: Reference::Whole(|args, params| {
         let (offset, shape) = place_of(args[0].shape, params);
-        Value { shape, data: args[0].data[offset..offset + shape.len()].to_vec() }
+        Value {
+            shape,
+            data: args[0].data[offset..offset + shape.len()].to_vec(),
+        }
     }),
     test_range: (-4.0, 4.0),
 };

@@ -11,7 +11,12 @@ pub static OP: Op = Op {
     doc: "Equality of two row indices.",
     arity: Arity::Exactly(2),
     params: &[],
-    infer: |types, _| Ok(Type { element: Element::Bool, shape: common_shape(Element::Index, types, 0)? }),
+    infer: |types, _| {
+        Ok(Type {
+            element: Element::Bool,
+            shape: common_shape(Element::Index, types, 0)?,
+        })
+    },
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::IndexEq, a),
         vjp: |_, _| vec![None, None],

@@ -24,7 +24,9 @@ pub static OP: Op = Op {
             let slope = g.apply(&neg::OP, &[square]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
-        simplify: |g, args, _| fold_constants(g, args, |a| if a[0] == 0.0 { 0.0 } else { 1.0 / a[0] }),
+        simplify: |g, args, _| {
+            fold_constants(g, args, |a| if a[0] == 0.0 { 0.0 } else { 1.0 / a[0] })
+        },
         late: no_simplification,
     },
     reference: Reference::Elementwise(|a, _| if a[0] == 0.0 { 0.0 } else { 1.0 / a[0] }),

@@ -15,10 +15,14 @@ pub static OP: Op = Op {
     body: Body::Indexed {
         lower: |l, node, _| {
             let v = node.args[0];
-            l.fold(l.graph.shape(v).len(), Operand::Const(f64::NEG_INFINITY), &mut |l, best, k| {
-                let next = l.number(v, std::slice::from_ref(k));
-                l.prim(Prim::PickMax, &[next, best])
-            })
+            l.fold(
+                l.graph.shape(v).len(),
+                Operand::Const(f64::NEG_INFINITY),
+                &mut |l, best, k| {
+                    let next = l.number(v, std::slice::from_ref(k));
+                    l.prim(Prim::PickMax, &[next, best])
+                },
+            )
         },
         costly: true,
         vjp: |g, call| {
@@ -29,6 +33,13 @@ pub static OP: Op = Op {
         },
         simplify: no_simplification,
     },
-    reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(x)))),
+    reference: Reference::Whole(|args, _| {
+        Value::scalar(
+            args[0]
+                .data
+                .iter()
+                .fold(f64::NEG_INFINITY, |m, &x| m.max(x)),
+        )
+    }),
     test_range: (-4.0, 4.0),
 };

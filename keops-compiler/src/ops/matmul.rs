@@ -14,7 +14,10 @@ pub static OP: Op = Op {
     infer: |types, _| {
         let ((r, k), (rows, c)) = (matrix(types, 0)?, matrix(types, 1)?);
         if rows != k {
-            return Err(TypeError::Expected { arg: 1, expected: format!("a matrix of {k} rows") });
+            return Err(TypeError::Expected {
+                arg: 1,
+                expected: format!("a matrix of {k} rows"),
+            });
         }
         sized(Shape::Matrix(r, c), 0)
     },
@@ -33,16 +36,24 @@ pub static OP: Op = Op {
         vjp: |g, call| {
             let right = g.apply(&transpose::OP, &[call.args[1]]);
             let left = g.apply(&transpose::OP, &[call.args[0]]);
-            vec![Some(g.apply(&OP, &[call.cotangent, right])), Some(g.apply(&OP, &[left, call.cotangent]))]
+            vec![
+                Some(g.apply(&OP, &[call.cotangent, right])),
+                Some(g.apply(&OP, &[left, call.cotangent])),
+            ]
         },
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| match (args[0].shape, args[1].shape) {
         (Shape::Matrix(r, inner), Shape::Matrix(_, c)) => {
             let at = |row: usize, column: usize| {
-                (0..inner).map(|k| args[0].data[row * inner + k] * args[1].data[k * c + column]).sum()
+                (0..inner)
+                    .map(|k| args[0].data[row * inner + k] * args[1].data[k * c + column])
+                    .sum()
             };
-            Value { shape: Shape::Matrix(r, c), data: (0..r * c).map(|n| at(n / c, n % c)).collect() }
+            Value {
+                shape: Shape::Matrix(r, c),
+                data: (0..r * c).map(|n| at(n / c, n % c)).collect(),
+            }
         }
         _ => Value::scalar(f64::NAN),
     }),

@@ -14,7 +14,10 @@ pub static OP: Op = Op {
     infer: |types, _| {
         let ((r, c), n) = (matrix(types, 0)?, vector(types, 1)?);
         if n != c {
-            return Err(TypeError::Expected { arg: 1, expected: format!("a vector of dimension {c}") });
+            return Err(TypeError::Expected {
+                arg: 1,
+                expected: format!("a vector of dimension {c}"),
+            });
         }
         Ok(Type::real(Shape::Vector(r)))
     },
@@ -22,7 +25,10 @@ pub static OP: Op = Op {
         lower: |l, node, ix| {
             let (a, x) = (node.args[0], node.args[1]);
             l.sum(l.graph.shape(x).len(), &mut |l, k| {
-                Term::Product(l.number(a, &[ix[0].clone(), k.clone()]), l.number(x, std::slice::from_ref(k)))
+                Term::Product(
+                    l.number(a, &[ix[0].clone(), k.clone()]),
+                    l.number(x, std::slice::from_ref(k)),
+                )
             })
         },
         costly: true,
@@ -35,7 +41,13 @@ pub static OP: Op = Op {
     },
     reference: Reference::Whole(|args, _| {
         let x = &args[1].data;
-        Value::vector(args[0].data.chunks(x.len()).map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect())
+        Value::vector(
+            args[0]
+                .data
+                .chunks(x.len())
+                .map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum())
+                .collect(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

@@ -14,12 +14,27 @@ pub static OP: Op = Op {
         [_] => (largest::OP.infer)(types, params),
         _ => broadcast(types, params),
     },
-    body: Body::Composite(|g, args, _| g.apply(if args.len() == 1 { &largest::OP } else { &larger::OP }, args)),
+    body: Body::Composite(|g, args, _| {
+        g.apply(
+            if args.len() == 1 {
+                &largest::OP
+            } else {
+                &larger::OP
+            },
+            args,
+        )
+    }),
     reference: Reference::Whole(|args, _| match args {
         [v] => Value::scalar(v.data.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(x))),
         _ => {
-            let shape = args.iter().map(|a| a.shape).max_by_key(|s| s.rank()).unwrap_or(Shape::Scalar);
-            let data = (0..shape.len()).map(|k| args[0].broadcast(k).max(args[1].broadcast(k))).collect();
+            let shape = args
+                .iter()
+                .map(|a| a.shape)
+                .max_by_key(|s| s.rank())
+                .unwrap_or(Shape::Scalar);
+            let data = (0..shape.len())
+                .map(|k| args[0].broadcast(k).max(args[1].broadcast(k)))
+                .collect();
             Value { shape, data }
         }
     }),

@@ -16,6 +16,8 @@ pub static OP: Op = Op {
         let count = g.literal(g.shape(args[0]).len() as f64);
         g.apply(&div::OP, &[total, count])
     }),
-    reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().sum::<f64>() / args[0].data.len() as f64)),
+    reference: Reference::Whole(|args, _| {
+        Value::scalar(args[0].data.iter().sum::<f64>() / args[0].data.len() as f64)
+    }),
     test_range: (-4.0, 4.0),
 };

@@ -275,7 +275,9 @@ pub static OPS: &[&Op] = &[
 
 /// The operation of this name that users can call.
 pub fn find(name: &str) -> Option<&'static Op> {
-    OPS.iter().copied().find(|op| op.name == name && op.syntax == Syntax::Call)
+    OPS.iter()
+        .copied()
+        .find(|op| op.name == name && op.syntax == Syntax::Call)
 }
 
 /// A constant, if all arguments are: the result of `f` on them.
@@ -286,7 +288,11 @@ pub fn fold_constants(g: &mut Graph, args: &[NodeId], f: fn(&[f64]) -> f64) -> O
 }
 
 /// Σ of a term over all numbers of a value of the shape of `like`.
-pub fn sum_all(l: &mut Lowerer<'_>, like: NodeId, term: &mut dyn FnMut(&mut Lowerer<'_>, &[Ix]) -> Term) -> Operand {
+pub fn sum_all(
+    l: &mut Lowerer<'_>,
+    like: NodeId,
+    term: &mut dyn FnMut(&mut Lowerer<'_>, &[Ix]) -> Term,
+) -> Operand {
     match l.graph.shape(like) {
         Shape::Scalar => l.sum(1, &mut |l, _| term(l, &[])),
         Shape::Vector(n) => l.sum(n, &mut |l, k| term(l, std::slice::from_ref(k))),

@@ -49,7 +49,11 @@ pub static OP: Op = Op {
             for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
                 if let Some((part, offset)) = place::parts(g, this) {
                     let (whole, shape) = (g.shape(this), g.shape(part));
-                    let other = if g.shape(other) == whole { take::block(g, other, offset, shape) } else { other };
+                    let other = if g.shape(other) == whole {
+                        take::block(g, other, offset, shape)
+                    } else {
+                        other
+                    };
                     let product = g.apply(&OP, &[part, other]);
                     return Some(place::in_zeros(g, product, offset, whole));
                 }

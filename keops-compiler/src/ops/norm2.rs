@@ -15,6 +15,8 @@ pub static OP: Op = Op {
         let square = g.apply(&dot::OP, &[args[0], args[0]]);
         g.apply(&sqrt::OP, &[square])
     }),
-    reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().map(|x| x * x).sum::<f64>().sqrt())),
+    reference: Reference::Whole(|args, _| {
+        Value::scalar(args[0].data.iter().map(|x| x * x).sum::<f64>().sqrt())
+    }),
     test_range: (-4.0, 4.0),
 };

@@ -18,7 +18,13 @@ pub static OP: Op = Op {
     }),
     reference: Reference::Whole(|args, _| {
         let norm = args[0].data.iter().map(|x| x * x).sum::<f64>().sqrt();
-        Value::vector(args[0].data.iter().map(|x| if norm == 0.0 { 0.0 } else { x / norm }).collect())
+        Value::vector(
+            args[0]
+                .data
+                .iter()
+                .map(|x| if norm == 0.0 { 0.0 } else { x / norm })
+                .collect(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

@@ -31,8 +31,14 @@ pub static OP: Op = Op {
     },
     reference: Reference::Whole(|args, _| {
         let (a, b) = (&args[0].data, &args[1].data);
-        let data = a.iter().flat_map(|x| b.iter().map(move |y| x * y)).collect();
-        Value { shape: Shape::Matrix(a.len(), b.len()), data }
+        let data = a
+            .iter()
+            .flat_map(|x| b.iter().map(move |y| x * y))
+            .collect();
+        Value {
+            shape: Shape::Matrix(a.len(), b.len()),
+            data,
+        }
     }),
     test_range: (-4.0, 4.0),
 };

@@ -14,22 +14,38 @@ pub static OP: Op = Op {
     params: &["offset", "rows", "columns"],
     infer: |types, params| {
         let part = match types.first() {
-            Some(&Type { element: Element::Real, shape }) => shape,
-            _ => return Err(TypeError::Expected { arg: 0, expected: "a real number".into() }),
+            Some(&Type {
+                element: Element::Real,
+                shape,
+            }) => shape,
+            _ => {
+                return Err(TypeError::Expected {
+                    arg: 0,
+                    expected: "a real number".into(),
+                });
+            }
         };
         let (offset, whole) = decode(params)?;
         if whole == Shape::Scalar {
-            return Err(TypeError::Parameter { param: 2, expected: "at least 1".into() });
+            return Err(TypeError::Parameter {
+                param: 2,
+                expected: "at least 1".into(),
+            });
         }
         check(whole, offset, part)?;
         sized(whole, 0)
     },
     body: Body::Indexed {
-        lower: lower,
+        lower,
         costly: false,
         vjp: |g, call| {
             let part = g.shape(call.args[0]);
-            vec![Some(take::block(g, call.cotangent, call.params[0] as usize, part))]
+            vec![Some(take::block(
+                g,
+                call.cotangent,
+                call.params[0] as usize,
+                part,
+            ))]
         },
         simplify: |g, args, params| {
             let (offset, whole) = decode(params).ok()?;
@@ -41,7 +57,8 @@ pub static OP: Op = Op {
             }
             // A block within a block, where it can be described as one.
             let (inner, start) = parts(g, args[0])?;
-            g.try_apply(&OP, &[inner], &encode(offset + start, whole)).ok()
+            g.try_apply(&OP, &[inner], &encode(offset + start, whole))
+                .ok()
         },
     },
     reference: Reference::Whole(|args, params| {
@@ -68,7 +85,9 @@ pub fn in_zeros(g: &mut Graph, value: NodeId, offset: usize, shape: Shape) -> No
 /// The block and its offset, if the node is a `place`.
 pub fn parts(g: &Graph, node: NodeId) -> Option<(NodeId, usize)> {
     match &g.node(node).kind {
-        Kind::Op(op, params) if op.0.name == OP.name => Some((g.node(node).args[0], params[0] as usize)),
+        Kind::Op(op, params) if op.0.name == OP.name => {
+            Some((g.node(node).args[0], params[0] as usize))
+        }
         _ => None,
     }
 }
@@ -87,12 +106,18 @@ pub fn encode(offset: usize, shape: Shape) -> [i64; 3] {
 pub fn decode(params: &[i64]) -> Result<(usize, Shape), TypeError> {
     let p = |param: usize| match params.get(param).map(|&p| usize::try_from(p)) {
         Some(Ok(p)) if p <= MAX_NUMBERS => Ok(p),
-        _ => Err(TypeError::Parameter { param, expected: format!("from 0 to {MAX_NUMBERS}") }),
+        _ => Err(TypeError::Parameter {
+            param,
+            expected: format!("from 0 to {MAX_NUMBERS}"),
+        }),
     };
     match (p(0)?, p(1)?, p(2)?) {
         (offset, 0, 0) => Ok((offset, Shape::Scalar)),
         (offset, 0, n) => Ok((offset, Shape::Vector(n))),
-        (_, _, 0) => Err(TypeError::Parameter { param: 2, expected: "at least 1".into() }),
+        (_, _, 0) => Err(TypeError::Parameter {
+            param: 2,
+            expected: "at least 1".into(),
+        }),
         (offset, r, c) => Ok((offset, Shape::Matrix(r, c))),
     }
 }
@@ -102,20 +127,31 @@ pub fn check(whole: Shape, offset: usize, part: Shape) -> Result<(), TypeError> 
     let fits = match (whole, part) {
         (Shape::Scalar, part) => part == Shape::Scalar,
         (_, Shape::Scalar) | (Shape::Vector(_), Shape::Vector(_)) => true,
-        (Shape::Matrix(_, c), Shape::Vector(n) | Shape::Matrix(_, n)) => c == n && offset.is_multiple_of(c),
+        (Shape::Matrix(_, c), Shape::Vector(n) | Shape::Matrix(_, n)) => {
+            c == n && offset.is_multiple_of(c)
+        }
         (Shape::Vector(_), Shape::Matrix(..)) => false,
     };
     // The shapes' own numbers first: a huge matrix must not overflow.
-    if fits && sized(whole, 0).is_ok() && sized(part, 0).is_ok() && offset + part.len() <= whole.len() {
+    if fits
+        && sized(whole, 0).is_ok()
+        && sized(part, 0).is_ok()
+        && offset + part.len() <= whole.len()
+    {
         return Ok(());
     }
-    Err(TypeError::Parameter { param: 0, expected: format!("such that the block lies within {whole}") })
+    Err(TypeError::Parameter {
+        param: 0,
+        expected: format!("such that the block lies within {whole}"),
+    })
 }
 
 fn lower(l: &mut Lowerer<'_>, node: &Node, ix: &[Ix]) -> Operand {
     let (arg, whole) = (node.args[0], node.ty.shape);
     let part = l.graph.shape(arg);
-    let Kind::Op(_, params) = &node.kind else { unreachable!("internal error in keops: place is an operation") };
+    let Kind::Op(_, params) = &node.kind else {
+        unreachable!("internal error in keops: place is an operation")
+    };
     let offset = params[0] as usize;
     let at = flat(whole, ix);
     if let Some(at) = at.constant() {
@@ -148,7 +184,9 @@ fn lower(l: &mut Lowerer<'_>, node: &Node, ix: &[Ix]) -> Operand {
             let value = l.number(arg, ix);
             l.store(array, flat(part, ix).plus(offset), value);
         });
-        l.repeat(whole.len() - end, &mut |l, k| l.store(array, k.plus(end), Operand::Const(0.0)));
+        l.repeat(whole.len() - end, &mut |l, k| {
+            l.store(array, k.plus(end), Operand::Const(0.0))
+        });
     });
     Operand::Element(array, at)
 }

@@ -30,10 +30,15 @@ pub static OP: Op = Op {
             let slope = g.apply(&mul::OP, &[call.node, log]);
             let vanishes = g.apply(&eq::OP, &[call.node, zero]);
             let exponent = g.apply(&select::OP, &[vanishes, zero, slope]);
-            vec![Some(g.apply(&mul::OP, &[call.cotangent, base])), Some(g.apply(&mul::OP, &[call.cotangent, exponent]))]
+            vec![
+                Some(g.apply(&mul::OP, &[call.cotangent, base])),
+                Some(g.apply(&mul::OP, &[call.cotangent, exponent])),
+            ]
         },
         simplify: |g, args, _| {
-            let whole = |g: &Graph, n: f64| g.as_constant(args[1]) == Some(n) && g.shape(args[1]) == Shape::Scalar;
+            let whole = |g: &Graph, n: f64| {
+                g.as_constant(args[1]) == Some(n) && g.shape(args[1]) == Shape::Scalar
+            };
             if whole(g, 0.0) {
                 return Some(g.constant(1.0, g.shape(args[0])));
             }
@@ -51,7 +56,9 @@ pub static OP: Op = Op {
         },
         late: |g, args, _| {
             // Small integer powers by multiplication: at most 1.5 ulp.
-            let n = g.as_constant(args[1]).filter(|n| g.shape(args[1]) == Shape::Scalar && n.fract() == 0.0)?;
+            let n = g
+                .as_constant(args[1])
+                .filter(|n| g.shape(args[1]) == Shape::Scalar && n.fract() == 0.0)?;
             (n.abs() <= 4.0).then(|| g.apply_with(&pow::OP, &args[..1], &[n as i64]))
         },
     },

@@ -17,7 +17,9 @@ pub static OP: Op = Op {
         vjp: |g, call| {
             let zero = g.literal(0.0);
             let positive = g.apply(&lt::OP, &[zero, call.args[0]]);
-            vec![Some(g.apply(&select::OP, &[positive, call.cotangent, zero]))]
+            vec![Some(
+                g.apply(&select::OP, &[positive, call.cotangent, zero]),
+            )]
         },
         simplify: |g, args, _| fold_constants(g, args, |a| if a[0] < 0.0 { 0.0 } else { a[0] }),
         late: no_simplification,

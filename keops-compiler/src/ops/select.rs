@@ -18,8 +18,16 @@ pub static OP: Op = Op {
             (Shape::Scalar, shape) | (shape, Shape::Scalar) => Ok(Type::real(shape)),
             (c, b) if c == b => Ok(Type::real(b)),
             _ => {
-                let widest = if types[1].shape == Shape::Scalar { 2 } else { 1 };
-                Err(TypeError::Unequal { left: 0, right: widest, broadcast: true })
+                let widest = if types[1].shape == Shape::Scalar {
+                    2
+                } else {
+                    1
+                };
+                Err(TypeError::Unequal {
+                    left: 0,
+                    right: widest,
+                    broadcast: true,
+                })
             }
         }
     },
@@ -33,7 +41,9 @@ pub static OP: Op = Op {
         },
         simplify: |g, args, _| {
             // Both branches the same, unless the condition's shape broadcasts them.
-            if args[1] == args[2] && (g.shape(args[0]) == Shape::Scalar || g.shape(args[0]) == g.shape(args[1])) {
+            if args[1] == args[2]
+                && (g.shape(args[0]) == Shape::Scalar || g.shape(args[0]) == g.shape(args[1]))
+            {
                 return Some(args[1]);
             }
             if let Some(&[opposite]) = g.as_op(args[0], &not::OP) {

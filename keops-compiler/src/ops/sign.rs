@@ -29,5 +29,9 @@ pub static OP: Op = Op {
 };
 
 fn sign(a: f64) -> f64 {
-    if a == 0.0 || a.is_nan() { a } else { a.signum() }
+    if a == 0.0 || a.is_nan() {
+        a
+    } else {
+        a.signum()
+    }
 }

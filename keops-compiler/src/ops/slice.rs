@@ -12,9 +12,20 @@ pub static OP: Op = Op {
     params: &["start", "end"],
     infer: |types, params| {
         let (element, count) = match types.first() {
-            Some(&Type { element, shape: Shape::Vector(n) }) => (element, n),
-            Some(&Type { element, shape: Shape::Matrix(r, _) }) => (element, r),
-            _ => return Err(TypeError::Expected { arg: 0, expected: "a vector or a matrix".into() }),
+            Some(&Type {
+                element,
+                shape: Shape::Vector(n),
+            }) => (element, n),
+            Some(&Type {
+                element,
+                shape: Shape::Matrix(r, _),
+            }) => (element, r),
+            _ => {
+                return Err(TypeError::Expected {
+                    arg: 0,
+                    expected: "a vector or a matrix".into(),
+                });
+            }
         };
         let start = below(params, 0, count)?;
         let length = match params.get(1).map(|&p| usize::try_from(p)) {
@@ -40,9 +51,10 @@ pub static OP: Op = Op {
     reference: Reference::Whole(|args, params| {
         let (start, end) = (params[0] as usize, params[1] as usize);
         match args[0].shape {
-            Shape::Matrix(_, c) => {
-                Value { shape: Shape::Matrix(end - start, c), data: args[0].data[start * c..end * c].to_vec() }
-            }
+            Shape::Matrix(_, c) => Value {
+                shape: Shape::Matrix(end - start, c),
+                data: args[0].data[start * c..end * c].to_vec(),
+            },
             _ => Value::vector(args[0].data[start..end].to_vec()),
         }
     }),

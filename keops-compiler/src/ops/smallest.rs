@@ -15,10 +15,14 @@ pub static OP: Op = Op {
     body: Body::Indexed {
         lower: |l, node, _| {
             let v = node.args[0];
-            l.fold(l.graph.shape(v).len(), Operand::Const(f64::INFINITY), &mut |l, best, k| {
-                let next = l.number(v, std::slice::from_ref(k));
-                l.prim(Prim::PickMin, &[next, best])
-            })
+            l.fold(
+                l.graph.shape(v).len(),
+                Operand::Const(f64::INFINITY),
+                &mut |l, best, k| {
+                    let next = l.number(v, std::slice::from_ref(k));
+                    l.prim(Prim::PickMin, &[next, best])
+                },
+            )
         },
         costly: true,
         vjp: |g, call| {
@@ -29,6 +33,8 @@ pub static OP: Op = Op {
         },
         simplify: no_simplification,
     },
-    reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().fold(f64::INFINITY, |m, &x| m.min(x)))),
+    reference: Reference::Whole(|args, _| {
+        Value::scalar(args[0].data.iter().fold(f64::INFINITY, |m, &x| m.min(x)))
+    }),
     test_range: (-4.0, 4.0),
 };

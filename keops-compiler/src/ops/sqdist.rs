@@ -16,7 +16,14 @@ pub static OP: Op = Op {
         g.apply(&dot::OP, &[difference, difference])
     }),
     reference: Reference::Whole(|args, _| {
-        Value::scalar(args[0].data.iter().zip(&args[1].data).map(|(a, b)| (a - b) * (a - b)).sum())
+        Value::scalar(
+            args[0]
+                .data
+                .iter()
+                .zip(&args[1].data)
+                .map(|(a, b)| (a - b) * (a - b))
+                .sum(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

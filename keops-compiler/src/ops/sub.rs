@@ -14,10 +14,17 @@ pub static OP: Op = Op {
     infer: broadcast,
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Sub, a),
-        vjp: |g, call| vec![Some(call.cotangent), Some(g.apply(&neg::OP, &[call.cotangent]))],
+        vjp: |g, call| {
+            vec![
+                Some(call.cotangent),
+                Some(g.apply(&neg::OP, &[call.cotangent])),
+            ]
+        },
         simplify: |g, args, _| {
             // a − 0 = a for every a, signed zeros included; 0 − a is not −a at +0.
-            if g.as_constant(args[1]).map(f64::to_bits) == Some(0) && g.shape(args[1]) == Shape::Scalar {
+            if g.as_constant(args[1]).map(f64::to_bits) == Some(0)
+                && g.shape(args[1]) == Shape::Scalar
+            {
                 return Some(args[0]);
             }
             if let Some(&[b]) = g.as_op(args[1], &neg::OP) {

@@ -12,11 +12,21 @@ pub static OP: Op = Op {
     arity: Arity::Exactly(1),
     params: &[],
     infer: |types, _| match types[0] {
-        Type { element: Element::Real, shape: Shape::Vector(_) | Shape::Matrix(..) } => Ok(Type::SCALAR),
-        _ => Err(TypeError::Expected { arg: 0, expected: "a vector or a matrix".into() }),
+        Type {
+            element: Element::Real,
+            shape: Shape::Vector(_) | Shape::Matrix(..),
+        } => Ok(Type::SCALAR),
+        _ => Err(TypeError::Expected {
+            arg: 0,
+            expected: "a vector or a matrix".into(),
+        }),
     },
     body: Body::Indexed {
-        lower: |l, node, _| sum_all(l, node.args[0], &mut |l, ix| Term::Value(l.number(node.args[0], ix))),
+        lower: |l, node, _| {
+            sum_all(l, node.args[0], &mut |l, ix| {
+                Term::Value(l.number(node.args[0], ix))
+            })
+        },
         costly: true,
         vjp: |g, call| {
             let shape = g.shape(call.args[0]);
@@ -25,7 +35,11 @@ pub static OP: Op = Op {
         },
         simplify: |g, args, _| {
             let (part, _) = place::parts(g, args[0])?;
-            Some(if g.shape(part) == Shape::Scalar { part } else { g.apply(&OP, &[part]) })
+            Some(if g.shape(part) == Shape::Scalar {
+                part
+            } else {
+                g.apply(&OP, &[part])
+            })
         },
     },
     reference: Reference::Whole(|args, _| Value::scalar(args[0].data.iter().sum())),

@@ -14,11 +14,17 @@ pub static OP: Op = Op {
     params: &["offset", "rows", "columns"],
     infer: |types, params| {
         let Some(&Type { element, shape }) = types.first() else {
-            return Err(TypeError::Expected { arg: 0, expected: "a value".into() });
+            return Err(TypeError::Expected {
+                arg: 0,
+                expected: "a value".into(),
+            });
         };
         let (offset, part) = place::decode(params)?;
         place::check(shape, offset, part)?;
-        Ok(Type { element, shape: part })
+        Ok(Type {
+            element,
+            shape: part,
+        })
     },
     body: Body::Indexed {
         lower: |l, node, ix| {
@@ -29,7 +35,9 @@ pub static OP: Op = Op {
             let at = flat(node.ty.shape, ix).plus(params[0] as usize);
             match (whole, node.ty.shape) {
                 (Shape::Vector(_), _) => l.number(arg, &[at]),
-                (Shape::Matrix(_, c), Shape::Scalar) => l.number(arg, &[Ix::at(at.base / c), Ix::at(at.base % c)]),
+                (Shape::Matrix(_, c), Shape::Scalar) => {
+                    l.number(arg, &[Ix::at(at.base / c), Ix::at(at.base % c)])
+                }
                 (Shape::Matrix(_, c), part) => {
                     let row = Ix::at(params[0] as usize / c);
                     match part {
@@ -43,7 +51,12 @@ pub static OP: Op = Op {
         costly: false,
         vjp: |g, call| {
             let whole = g.shape(call.args[0]);
-            vec![Some(place::in_zeros(g, call.cotangent, call.params[0] as usize, whole))]
+            vec![Some(place::in_zeros(
+                g,
+                call.cotangent,
+                call.params[0] as usize,
+                whole,
+            ))]
         },
         simplify: |g, args, params| {
             let (whole, (offset, part)) = (g.shape(args[0]), place::decode(params).ok()?);
@@ -53,7 +66,9 @@ pub static OP: Op = Op {
             if let Some(value) = g.as_constant(args[0]) {
                 return Some(g.constant(value, part));
             }
-            let Kind::Op(inner, inner_params) = g.node(args[0]).kind.clone() else { return None };
+            let Kind::Op(inner, inner_params) = g.node(args[0]).kind.clone() else {
+                return None;
+            };
             let of = g.node(args[0]).args.clone();
             match inner.0.name {
                 "take" => try_block(g, of[0], offset + inner_params[0] as usize, part),
@@ -74,7 +89,11 @@ pub static OP: Op = Op {
                         return Some(g.constant(0.0, part));
                     }
                     let inside = offset >= start && offset + part.len() <= start + shape.len();
-                    if inside { try_block(g, of[0], offset - start, part) } else { None }
+                    if inside {
+                        try_block(g, of[0], offset - start, part)
+                    } else {
+                        None
+                    }
                 }
                 _ => None,
             }
@@ -87,7 +106,10 @@ pub static OP: Op = Op {
             (0, n) => Shape::Vector(n as usize),
             (r, c) => Shape::Matrix(r as usize, c as usize),
         };
-        Value { shape, data: args[0].data[offset..offset + shape.len()].to_vec() }
+        Value {
+            shape,
+            data: args[0].data[offset..offset + shape.len()].to_vec(),
+        }
     }),
     test_range: (-4.0, 4.0),
 };
@@ -105,5 +127,6 @@ fn try_block(g: &mut Graph, value: NodeId, offset: usize, shape: Shape) -> Optio
     if g.shape(value) == shape {
         return Some(value);
     }
-    g.try_apply(&OP, &[value], &place::encode(offset, shape)).ok()
+    g.try_apply(&OP, &[value], &place::encode(offset, shape))
+        .ok()
 }

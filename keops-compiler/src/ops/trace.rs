@@ -13,18 +13,27 @@ pub static OP: Op = Op {
     params: &[],
     infer: |types, _| match matrix(types, 0)? {
         (r, c) if r == c => Ok(Type::SCALAR),
-        _ => Err(TypeError::Expected { arg: 0, expected: "a square matrix".into() }),
+        _ => Err(TypeError::Expected {
+            arg: 0,
+            expected: "a square matrix".into(),
+        }),
     },
     body: Body::Indexed {
         lower: |l, node, _| {
             let a = node.args[0];
             let n = l.graph.shape(a).len().isqrt();
-            l.sum(n, &mut |l, k| Term::Value(l.number(a, &[k.clone(), k.clone()])))
+            l.sum(n, &mut |l, k| {
+                Term::Value(l.number(a, &[k.clone(), k.clone()]))
+            })
         },
         costly: true,
         vjp: |g, call| {
             let n = g.shape(call.args[0]).len().isqrt();
-            vec![Some(g.apply_with(&diagonal::OP, &[call.cotangent], &[n as i64]))]
+            vec![Some(g.apply_with(
+                &diagonal::OP,
+                &[call.cotangent],
+                &[n as i64],
+            ))]
         },
         simplify: no_simplification,
     },

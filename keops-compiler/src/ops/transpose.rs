@@ -27,8 +27,13 @@ pub static OP: Op = Op {
     },
     reference: Reference::Whole(|args, _| match args[0].shape {
         Shape::Matrix(r, c) => {
-            let data = (0..r * c).map(|n| args[0].data[(n % r) * c + n / r]).collect();
-            Value { shape: Shape::Matrix(c, r), data }
+            let data = (0..r * c)
+                .map(|n| args[0].data[(n % r) * c + n / r])
+                .collect();
+            Value {
+                shape: Shape::Matrix(c, r),
+                data,
+            }
         }
         _ => args[0].clone(),
     }),

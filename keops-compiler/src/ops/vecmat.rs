@@ -14,7 +14,10 @@ pub static OP: Op = Op {
     infer: |types, _| {
         let (n, (r, c)) = (vector(types, 0)?, matrix(types, 1)?);
         if n != r {
-            return Err(TypeError::Expected { arg: 0, expected: format!("a vector of dimension {r}") });
+            return Err(TypeError::Expected {
+                arg: 0,
+                expected: format!("a vector of dimension {r}"),
+            });
         }
         Ok(Type::real(Shape::Vector(c)))
     },
@@ -22,7 +25,10 @@ pub static OP: Op = Op {
         lower: |l, node, ix| {
             let (x, a) = (node.args[0], node.args[1]);
             l.sum(l.graph.shape(x).len(), &mut |l, k| {
-                Term::Product(l.number(x, std::slice::from_ref(k)), l.number(a, &[k.clone(), ix[0].clone()]))
+                Term::Product(
+                    l.number(x, std::slice::from_ref(k)),
+                    l.number(a, &[k.clone(), ix[0].clone()]),
+                )
             })
         },
         costly: true,
@@ -36,7 +42,16 @@ pub static OP: Op = Op {
     reference: Reference::Whole(|args, _| {
         let (x, a) = (&args[0].data, &args[1].data);
         let columns = a.len() / x.len();
-        Value::vector((0..columns).map(|c| x.iter().enumerate().map(|(r, x)| x * a[r * columns + c]).sum()).collect())
+        Value::vector(
+            (0..columns)
+                .map(|c| {
+                    x.iter()
+                        .enumerate()
+                        .map(|(r, x)| x * a[r * columns + c])
+                        .sum()
+                })
+                .collect(),
+        )
     }),
     test_range: (-4.0, 4.0),
 };

@@ -10,10 +10,18 @@ pub static REDUCTION: Reduction = Reduction {
     doc: "Indices of the K smallest values, ascending, the lower index first of equal ones; NaN is ignored; padded with `usize::MAX`.",
     arity: 1,
     takes_k: true,
-    infer: |types, k| Ok(Type { element: Element::Index, shape: kmin::k_shape(real(types, 0)?.shape, k)? }),
+    infer: |types, k| {
+        Ok(Type {
+            element: Element::Index,
+            shape: kmin::k_shape(real(types, 0)?.shape, k)?,
+        })
+    },
     empty_has_value: true,
     body: Body::Primitive {
-        feed: |_, args, k| Feed { reducer: Reducer::KMin(k), nodes: args.to_vec() },
+        feed: |_, args, k| Feed {
+            reducer: Reducer::KMin(k),
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| {
             let Reducer::KMin(k) = slot.reducer else {
                 unreachable!("internal error in keops: argkmin is fed to KMin")
@@ -22,5 +30,9 @@ pub static REDUCTION: Reduction = Reduction {
         },
         vjp: None,
     },
-    reference: |rows, k| kmin::by_rank(rows, k, |row, _| row.map_or(f64::from(u32::MAX), |row| row as f64)),
+    reference: |rows, k| {
+        kmin::by_rank(rows, k, |row, _| {
+            row.map_or(f64::from(u32::MAX), |row| row as f64)
+        })
+    },
 };

@@ -11,10 +11,18 @@ pub static REDUCTION: Reduction = Reduction {
     doc: "Index of the smallest value, the lowest of equal ones; NaN is ignored, `usize::MAX` if all are NaN.",
     arity: 1,
     takes_k: false,
-    infer: |types, _| Ok(Type { element: Element::Index, ..real(types, 0)? }),
+    infer: |types, _| {
+        Ok(Type {
+            element: Element::Index,
+            ..real(types, 0)?
+        })
+    },
     empty_has_value: false,
     body: Body::Primitive {
-        feed: |_, args, _| Feed { reducer: Reducer::KMin(1), nodes: args.to_vec() },
+        feed: |_, args, _| Feed {
+            reducer: Reducer::KMin(1),
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| l.row_word(slot, &flat(node.ty.shape, ix).times(2).plus(1)),
         vjp: None,
     },

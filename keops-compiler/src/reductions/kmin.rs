@@ -15,7 +15,10 @@ pub static REDUCTION: Reduction = Reduction {
     infer: |types, k| Ok(Type::real(k_shape(real(types, 0)?.shape, k)?)),
     empty_has_value: true,
     body: Body::Primitive {
-        feed: |_, args, k| Feed { reducer: Reducer::KMin(k), nodes: args.to_vec() },
+        feed: |_, args, k| Feed {
+            reducer: Reducer::KMin(k),
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| l.row_word(slot, &k_word(node.ty.shape, ix)),
         vjp: Some(|g, call| {
             let k = match g.shape(call.node) {
@@ -34,7 +37,11 @@ pub static REDUCTION: Reduction = Reduction {
             })]
         }),
     },
-    reference: |rows, k| by_rank(rows, k, |sorted, column| sorted.map_or(f64::INFINITY, |row| column[row])),
+    reference: |rows, k| {
+        by_rank(rows, k, |sorted, column| {
+            sorted.map_or(f64::INFINITY, |row| column[row])
+        })
+    },
 };
 
 /// The largest K: each pair may move K numbers.
@@ -43,15 +50,22 @@ pub const MAX_K: usize = 4096;
 /// Shape of the K smallest: K for scalars, K×d for vectors.
 pub(super) fn k_shape(shape: Shape, k: usize) -> Result<Shape, TypeError> {
     if !(1..=MAX_K).contains(&k) {
-        return Err(TypeError::Parameter { param: 0, expected: format!("from 1 to {MAX_K}") });
+        return Err(TypeError::Parameter {
+            param: 0,
+            expected: format!("from 1 to {MAX_K}"),
+        });
     }
     match shape {
         Shape::Scalar => Ok(Shape::Vector(k)),
         Shape::Vector(d) if k * d <= MAX_NUMBERS => Ok(Shape::Matrix(k, d)),
-        Shape::Vector(_) => {
-            Err(TypeError::Parameter { param: 0, expected: "smaller for a vector of this dimension".into() })
-        }
-        Shape::Matrix(..) => Err(TypeError::Expected { arg: 0, expected: "a scalar or a vector".into() }),
+        Shape::Vector(_) => Err(TypeError::Parameter {
+            param: 0,
+            expected: "smaller for a vector of this dimension".into(),
+        }),
+        Shape::Matrix(..) => Err(TypeError::Expected {
+            arg: 0,
+            expected: "a scalar or a vector".into(),
+        }),
     }
 }
 
@@ -69,13 +83,25 @@ pub(super) fn by_rank(rows: &[Vec<Value>], k: usize, f: fn(Option<usize>, &[f64]
     let columns: Vec<(Vec<f64>, Vec<usize>)> = (0..shape.len())
         .map(|n| {
             let column: Vec<f64> = rows.iter().map(|r| r[0].data[n]).collect();
-            let mut order: Vec<usize> = (0..column.len()).filter(|&row| !column[row].is_nan()).collect();
+            let mut order: Vec<usize> = (0..column.len())
+                .filter(|&row| !column[row].is_nan())
+                .collect();
             // Stable: equal values keep the order of their rows.
-            order.sort_by(|&a, &b| column[a].partial_cmp(&column[b]).unwrap_or(std::cmp::Ordering::Equal));
+            order.sort_by(|&a, &b| {
+                column[a]
+                    .partial_cmp(&column[b])
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            });
             (column, order)
         })
         .collect();
-    let data = (0..k).flat_map(|rank| columns.iter().map(move |(c, order)| f(order.get(rank).copied(), c))).collect();
+    let data = (0..k)
+        .flat_map(|rank| {
+            columns
+                .iter()
+                .map(move |(c, order)| f(order.get(rank).copied(), c))
+        })
+        .collect();
     let shape = match shape {
         Shape::Scalar => Shape::Vector(k),
         _ => Shape::Matrix(k, shape.len()),

@@ -14,7 +14,10 @@ pub static REDUCTION: Reduction = Reduction {
     infer: |types, _| scalar_score(types),
     empty_has_value: true,
     body: Body::Primitive {
-        feed: |_, args, _| Feed { reducer: Reducer::LogSumExp(0), nodes: args.to_vec() },
+        feed: |_, args, _| Feed {
+            reducer: Reducer::LogSumExp(0),
+            nodes: args.to_vec(),
+        },
         finish: |l, _, slot, _| l.logsumexp_value(slot),
         vjp: Some(|g, call| {
             let weight = weight(g, call.args[0], call.node);
@@ -22,14 +25,23 @@ pub static REDUCTION: Reduction = Reduction {
         }),
     },
     reference: |rows, _| {
-        let max = rows.iter().map(|r| r[0].first()).fold(f64::NEG_INFINITY, f64::max);
+        let max = rows
+            .iter()
+            .map(|r| r[0].first())
+            .fold(f64::NEG_INFINITY, f64::max);
         if rows.iter().any(|r| r[0].first().is_nan()) {
             return Value::scalar(f64::NAN);
         }
         if max.is_infinite() {
             return Value::scalar(max);
         }
-        Value::scalar(max + rows.iter().map(|r| (r[0].first() - max).exp()).sum::<f64>().ln())
+        Value::scalar(
+            max + rows
+                .iter()
+                .map(|r| (r[0].first() - max).exp())
+                .sum::<f64>()
+                .ln(),
+        )
     },
 };
 
@@ -47,6 +59,9 @@ pub(super) fn weight(g: &mut Graph, score: NodeId, total: NodeId) -> NodeId {
 pub(super) fn scalar_score(types: &[Type]) -> Result<Type, TypeError> {
     match types.first() {
         Some(&Type::SCALAR) => Ok(Type::SCALAR),
-        _ => Err(TypeError::Expected { arg: 0, expected: "a scalar".into() }),
+        _ => Err(TypeError::Expected {
+            arg: 0,
+            expected: "a scalar".into(),
+        }),
     }
 }

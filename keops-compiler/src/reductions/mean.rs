@@ -18,5 +18,9 @@ pub static REDUCTION: Reduction = Reduction {
         let count = g.extent(axis);
         g.apply(&div::OP, &[total, count])
     }),
-    reference: |rows, _| by_column(rows, |column| column.iter().sum::<f64>() / column.len() as f64),
+    reference: |rows, _| {
+        by_column(rows, |column| {
+            column.iter().sum::<f64>() / column.len() as f64
+        })
+    },
 };

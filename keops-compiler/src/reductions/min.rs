@@ -14,7 +14,10 @@ pub static REDUCTION: Reduction = Reduction {
     infer: |types, _| real(types, 0),
     empty_has_value: true,
     body: Body::Primitive {
-        feed: |_, args, _| Feed { reducer: Reducer::Min, nodes: args.to_vec() },
+        feed: |_, args, _| Feed {
+            reducer: Reducer::Min,
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| l.row_word(slot, &flat(node.ty.shape, ix)),
         vjp: Some(|g, call| {
             let rows = g.reduce(&argmin::REDUCTION, axis_of(g, call.node), call.args, 0);

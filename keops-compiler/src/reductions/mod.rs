@@ -84,14 +84,20 @@ pub static REDUCTIONS: &[&Reduction] = &[
 
 /// The reduction of this name (without the index), aliases included.
 pub fn find(name: &str) -> Option<&'static Reduction> {
-    REDUCTIONS.iter().copied().find(|r| r.name == name || r.aliases.contains(&name))
+    REDUCTIONS
+        .iter()
+        .copied()
+        .find(|r| r.name == name || r.aliases.contains(&name))
 }
 
 /// The type of a real argument.
 pub fn real(types: &[Type], arg: usize) -> Result<Type, TypeError> {
     match types[arg].element {
         Element::Real => Ok(types[arg]),
-        _ => Err(TypeError::Expected { arg, expected: "a real number".into() }),
+        _ => Err(TypeError::Expected {
+            arg,
+            expected: "a real number".into(),
+        }),
     }
 }
 
@@ -113,14 +119,20 @@ pub fn where_chosen(g: &mut Graph, call: &VjpCall<'_>, rows: NodeId) -> NodeId {
 
 /// Reference of reductions that work number by number: folds every number of the first argument over the rows.
 pub fn elementwise(rows: &[Vec<Value>], start: f64, f: fn(f64, f64) -> f64) -> Value {
-    by_column(rows, |column| column.iter().fold(start, |acc, &x| f(acc, x)))
+    by_column(rows, |column| {
+        column.iter().fold(start, |acc, &x| f(acc, x))
+    })
 }
 
 /// Reference of reductions that work number by number, given the whole column of one number.
 pub fn by_column(rows: &[Vec<Value>], f: impl Fn(&[f64]) -> f64) -> Value {
-    let Some(first) = rows.first() else { return Value::scalar(f(&[])) };
+    let Some(first) = rows.first() else {
+        return Value::scalar(f(&[]));
+    };
     let shape = first[0].shape;
-    let data = (0..shape.len()).map(|n| f(&rows.iter().map(|r| r[0].data[n]).collect::<Vec<_>>())).collect();
+    let data = (0..shape.len())
+        .map(|n| f(&rows.iter().map(|r| r[0].data[n]).collect::<Vec<_>>()))
+        .collect();
     Value { shape, data }
 }
 

@@ -14,7 +14,10 @@ pub static REDUCTION: Reduction = Reduction {
     infer: |types, _| real(types, 0),
     empty_has_value: true,
     body: Body::Primitive {
-        feed: |_, args, _| Feed { reducer: Reducer::Sum, nodes: args.to_vec() },
+        feed: |_, args, _| Feed {
+            reducer: Reducer::Sum,
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| l.sum_value(slot, &flat(node.ty.shape, ix)),
         vjp: Some(|_, call| vec![Some(call.cotangent)]),
     },

@@ -20,7 +20,10 @@ pub static REDUCTION: Reduction = Reduction {
     },
     empty_has_value: false,
     body: Body::Primitive {
-        feed: |g, args, _| Feed { reducer: Reducer::LogSumExp(g.shape(args[1]).len()), nodes: args.to_vec() },
+        feed: |g, args, _| Feed {
+            reducer: Reducer::LogSumExp(g.shape(args[1]).len()),
+            nodes: args.to_vec(),
+        },
         finish: |l, node, slot, ix| {
             let weighted = l.relative_sum(slot, &flat(node.ty.shape, ix).plus(1));
             let total = l.relative_sum(slot, &Ix::at(0));
@@ -46,11 +49,25 @@ pub static REDUCTION: Reduction = Reduction {
         }),
     },
     reference: |rows, _| {
-        let Some(first) = rows.first() else { return Value::scalar(f64::NAN) };
-        let max = rows.iter().map(|r| r[0].first()).fold(f64::NEG_INFINITY, f64::max);
+        let Some(first) = rows.first() else {
+            return Value::scalar(f64::NAN);
+        };
+        let max = rows
+            .iter()
+            .map(|r| r[0].first())
+            .fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = rows.iter().map(|r| (r[0].first() - max).exp()).collect();
         let total: f64 = weights.iter().sum();
-        let mean = |n: usize| rows.iter().zip(&weights).map(|(r, w)| w * r[1].data[n]).sum::<f64>() / total;
-        Value { shape: first[1].shape, data: (0..first[1].data.len()).map(mean).collect() }
+        let mean = |n: usize| {
+            rows.iter()
+                .zip(&weights)
+                .map(|(r, w)| w * r[1].data[n])
+                .sum::<f64>()
+                / total
+        };
+        Value {
+            shape: first[1].shape,
+            data: (0..first[1].data.len()).map(mean).collect(),
+        }
     },
 };
