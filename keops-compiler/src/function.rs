@@ -9,7 +9,7 @@ use crate::graph::simplify::{late, simplify};
 use crate::graph::{Graph, Kind, NodeId};
 use crate::lower::kernel::{KernelIr, lower_pass};
 use crate::schedule::{Output, schedule};
-use crate::types::{Axis, Shape, Type};
+use crate::types::{Axis, Element, Shape, Type};
 
 /// An input of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +100,36 @@ impl Formula {
         result
     }
 
+    /// The Jacobian-vector product, as a formula whose last inputs are tangents of this one's inputs (`t_x_i` of `x_i`);
+    /// `None` where an output is an index.
+    pub fn jvp(&self) -> Option<Formula> {
+        let mut result = self.clone();
+        let own = self.inputs.len();
+        let mut pairs = vec![];
+        for n in 0..own {
+            let input = Input { name: format!("t_{}", self.inputs[n].name), cotangent: true, ..self.inputs[n].clone() };
+            result.inputs.push(input);
+            pairs.push((result.input_node(n), result.input_node(own + n)));
+        }
+        let mut roots = vec![];
+        for output in &self.outputs {
+            let ty = self.graph.ty(output.node);
+            if ty.element != Element::Real {
+                return None;
+            }
+            // A variable that stands for the cotangent while transposing twice, and does not remain.
+            let dummy = result.graph.variable(usize::MAX, ty, output.axis);
+            let tangent = autodiff::jvp(&mut result.graph, output.node, dummy, &pairs);
+            roots.push(tangent.unwrap_or_else(|| result.graph.constant(0.0, ty.shape)));
+        }
+        let (graph, roots) = simplify(&result.graph, &roots);
+        for (output, node) in result.outputs.iter_mut().zip(roots) {
+            output.node = node;
+        }
+        result.graph = graph;
+        Some(result)
+    }
+
     /// The names of the outputs' cotangents, none for indices: `e_i` for an output with one row per i (`e_i_0`, `e_i_1`
     /// … would be ambiguous, so further outputs and further derivatives count: `e2_i`, `e3_i`).
     pub fn cotangent_names(&self) -> Vec<Option<String>> {
@@ -107,7 +137,7 @@ impl Formula {
         self.outputs
             .iter()
             .map(|output| {
-                if self.graph.ty(output.node).element != crate::types::Element::Real {
+                if self.graph.ty(output.node).element != Element::Real {
                     return None;
                 }
                 let suffix = output.axis.map_or(String::new(), |a| format!("_{}", a.letter()));

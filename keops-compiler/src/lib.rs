@@ -5,6 +5,7 @@
 pub mod check;
 pub mod diagnostics;
 pub mod emit;
+pub mod expand;
 pub mod function;
 pub mod graph;
 pub mod interpret;
@@ -18,3 +19,5 @@ pub mod syntax;
 pub mod types;
 pub mod typing;
 pub mod value;
+
+pub use expand::expand;

@@ -48,6 +48,8 @@ pub(super) enum Role {
     Vjp,
     /// The same with respect to one input.
     Grad(usize),
+    /// The Jacobian-vector product for tangents of all inputs.
+    Jvp,
 }
 
 impl Compiled {
@@ -79,6 +81,9 @@ impl Compiled {
             for n in all {
                 item.add(Role::Grad(n), item.formula.vjp(&[n]).compile());
             }
+            if let Some(jvp) = item.formula.jvp() {
+                item.add(Role::Jvp, jvp.compile());
+            }
         }
         item
     }
@@ -93,6 +98,7 @@ impl Compiled {
         match role {
             Role::Eval => self.name.to_string(),
             Role::Vjp => format!("{}_vjp", self.name),
+            Role::Jvp => format!("{}_jvp", self.name),
             Role::Grad(n) => format!("{}_grad_{}", self.name, self.formula.inputs[n].name),
         }
     }

@@ -1,11 +1,12 @@
 //! PTX of all items of a macro call, from one child compiler.
 
-use super::compiled::Compiled;
+use super::compiled::{Compiled, Role};
 use crate::emit::{self, ValueTypes};
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
 use crate::types::Shape;
 use keops_gpu_kernels::device::{self, Entry, Output, ValueType};
+use std::collections::BTreeSet;
 
 /// For each item its PTX module, or the reason why there is none; or a message for a compile error.
 pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>, String> {
@@ -14,7 +15,8 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
     let mut names = vec![];
     for item in items {
         let first = entries.len();
-        for (number, (name, ir)) in item.kernels.iter().enumerate() {
+        for number in device_kernels(item) {
+            let (name, ir) = &item.kernels[number];
             let ty = item.kernel_type(number);
             kernels.push_str(&emit::kernel(ir, &ty, item.types, "::keops_gpu_kernels", "impl Copy for NAME {}"));
             match item.types {
@@ -39,6 +41,14 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
         }
         Outcome::Unavailable(reason) => Ok(items.iter().map(|_| Err(reason.clone())).collect()),
     }
+}
+
+/// The kernels that get device code: those of the formula and of the fused derivative. The derivative with respect to one
+/// input is one of these where no other input has the same rows, and otherwise part of one: entries of its own would only
+/// make the module and the build longer.
+fn device_kernels(item: &Compiled) -> BTreeSet<usize> {
+    let functions = item.functions.iter().filter(|f| matches!(f.role, Role::Eval | Role::Vjp));
+    functions.flat_map(|f| f.kernels.iter().copied()).collect()
 }
 
 /// The entry point of a kernel at one value type.

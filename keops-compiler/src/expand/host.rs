@@ -4,7 +4,7 @@
 //! derivative methods are generic, so their kernels are only compiled where they are called.
 
 use super::compiled::{Compiled, NamedFunction, Role};
-use super::names::{cotangent_type, input_type, output_type, pascal_case};
+use super::names::{cotangent_type, input_type, output_type, pascal_case, tangent_type};
 use crate::emit::{self, ValueTypes};
 use crate::function::{Function, Input};
 use crate::lower::kernel::{KernelIr, Parameter};
@@ -21,6 +21,7 @@ pub(super) struct ItemNames {
     pub(super) marker: Ident,
     pub(super) call: Ident,
     pub(super) gradient: Ident,
+    pub(super) tangent: Ident,
 }
 
 impl ItemNames {
@@ -31,6 +32,7 @@ impl ItemNames {
             marker: Ident::new(&pascal, name.span()),
             call: Ident::new(&format!("{pascal}Call"), name.span()),
             gradient: Ident::new(&format!("{pascal}Grad"), name.span()),
+            tangent: Ident::new(&format!("{pascal}Tangent"), name.span()),
         }
     }
 }
@@ -38,17 +40,13 @@ impl ItemNames {
 /// All tokens of an item.
 pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream {
     let names = ItemNames::new(&item.name);
-    let ItemNames { module, marker, call, gradient } = &names;
+    let ItemNames { module, marker, call, gradient, tangent } = &names;
     let (name, visibility) = (&item.name, &item.visibility);
     let kernels = kernels(item);
     let types = types(item);
     let body = [function(item, &names), marker_type(item, &names, ptx), call_type(item, &names)];
     let derivatives = item.is_differentiable().then(|| derivatives(item, &names));
-    let exports = if item.is_differentiable() {
-        quote!(#name, #marker, #call, #gradient)
-    } else {
-        quote!(#name, #marker, #call)
-    };
+    let types_of = if item.is_differentiable() { quote!(#call, #gradient, #tangent) } else { quote!(#call) };
     quote! {
         #[allow(unused_imports, non_snake_case, non_camel_case_types, clippy::all, clippy::pedantic)]
         mod #module {
@@ -57,9 +55,15 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
             #kernels
             #(#body)*
             #derivatives
+            pub mod types {
+                pub use super::{#types_of};
+            }
         }
         #[allow(unused_imports)]
-        #visibility use #module::{#exports};
+        #visibility use #module::{#name, #marker};
+        // By a glob, which gives way to an item of the same name: `gauss_grad` beside `gauss`.
+        #[allow(unused_imports)]
+        #visibility use #module::types::*;
     }
 }
 
@@ -160,18 +164,7 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
     let eval = &item.functions[0];
     let statics = function_static(item, eval);
     let tables = tables(item, eval);
-    let outputs: Vec<TokenStream> = item
-        .formula
-        .outputs
-        .iter()
-        .map(|o| output_type(o.axis, item.formula.graph.ty(o.node)))
-        .collect();
-    let (ty, value) = if item.is_tuple {
-        let takes = outputs.iter().map(|_| quote!(k::take(&mut values)));
-        (quote!((#(#outputs,)*)), quote!((#(#takes,)*)))
-    } else {
-        (quote!(#(#outputs)*), quote!(k::take(&mut values)))
-    };
+    let (ty, value) = result(item);
     let impl_generics = match item.types {
         ValueTypes::Generic => quote!(<T: k::Float>),
         _ => quote!(),
@@ -232,7 +225,9 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         quote!(#[doc = #doc] pub #field: #ty)
     });
     let doc = format!(" Derivatives of [`{}`]: one field per input, each in its input's shape.", item.name);
-    let methods = item.functions.iter().filter(|f| f.role != Role::Eval).map(|f| derivative_method(item, names, f));
+    let backward = item.functions.iter().filter(|f| matches!(f.role, Role::Vjp | Role::Grad(_)));
+    let methods = backward.map(|f| derivative_method(item, names, f));
+    let forward = item.functions.iter().filter(|f| f.role == Role::Jvp).map(|f| forward_mode(item, names, f));
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
@@ -242,6 +237,84 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         impl #gradient_generics #call #anonymous {
             #(#methods)*
         }
+        #(#forward)*
+    }
+}
+
+/// The tangent type and `jvp`.
+fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) -> TokenStream {
+    let (_, _, anonymous) = generics(item);
+    let (call, tangent) = (&names.call, &names.tangent);
+    let (declared, used, on_call) = match item.types {
+        ValueTypes::Generic => (quote!(<'t, T: k::Float>), quote!(<'t, T>), quote!(<T: k::Float>)),
+        _ => (quote!(<'t>), quote!(<'t>), quote!()),
+    };
+    let inputs = &item.formula.inputs;
+    let names: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
+    let fields = inputs.iter().zip(&names).map(|(input, field)| {
+        let ty = tangent_type(input.axis, input.shape);
+        let doc = format!(" Tangent of `{}`, in its shape; zero if `None`.", input.name);
+        quote!(#[doc = #doc] pub #field: Option<#ty>)
+    });
+    let bound = inputs.iter().zip(&names).enumerate().map(|(n, (input, field))| {
+        let ty = input_type(input.axis, input.shape, &quote!('_));
+        let rows = match (input.axis, input.shape) {
+            (Some(_), _) => quote!(<_ as #ty>::into_rows(tangent.view())),
+            (None, Shape::Scalar) => quote!(<_ as #ty>::into_parameter(tangent)),
+            (None, _) => quote!(<_ as #ty>::into_parameter(tangent.view())),
+        };
+        quote! {
+            let #field = match t.#field {
+                Some(tangent) => #rows,
+                None => k::zeros_like(&self.inputs[#n], &zero),
+            };
+        }
+    });
+    let statics = function_static(item, function);
+    let tables = tables(item, function);
+    let (ty, value) = result(item);
+    let numbers = 0..inputs.len();
+    let doc = format!(" Tangents of the inputs of [`{}`]; those left out are zero.", item.name);
+    quote! {
+        #[doc = #doc]
+        #[derive(Clone, Copy, Debug)]
+        pub struct #tangent #declared {
+            #(#fields,)*
+            #[doc(hidden)]
+            pub marker: ::core::marker::PhantomData<&'t T>,
+        }
+        impl #declared Default for #tangent #used {
+            fn default() -> Self {
+                #tangent { #(#names: None,)* marker: ::core::marker::PhantomData }
+            }
+        }
+        impl #on_call #call #anonymous {
+            /// The derivative of the result along tangents of the inputs (the Jacobian-vector product), in the result's
+            /// shape.
+            ///
+            /// # Errors
+            /// As for `eval`, and where a tangent does not have its input's shape.
+            pub fn jvp(&self, t: #tangent #anonymous) -> Result<#ty, k::Error> {
+                #statics
+                let zero = [<T as Default>::default()];
+                #(#bound)*
+                let inputs = [#(&self.inputs[#numbers],)* #(&#names),*];
+                let mut values = k::call::<T>(&FUNCTION, #tables, &inputs, &self.options)?;
+                Ok(#value)
+            }
+        }
+    }
+}
+
+/// The type of the result, and how it is taken from the values.
+fn result(item: &Compiled) -> (TokenStream, TokenStream) {
+    let outputs: Vec<TokenStream> =
+        item.formula.outputs.iter().map(|o| output_type(o.axis, item.formula.graph.ty(o.node))).collect();
+    if item.is_tuple {
+        let takes = outputs.iter().map(|_| quote!(k::take(&mut values)));
+        (quote!((#(#outputs,)*)), quote!((#(#takes,)*)))
+    } else {
+        (quote!(#(#outputs)*), quote!(k::take(&mut values)))
     }
 }
 

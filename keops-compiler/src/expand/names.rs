@@ -42,3 +42,13 @@ pub(super) fn output_type(axis: Option<Axis>, ty: Type) -> TokenStream {
         _ => quote!(k::ndarray::Array3<#element>),
     }
 }
+
+/// The type of a tangent field: what `&array` of the variable's rank coerces to, or a number.
+pub(super) fn tangent_type(axis: Option<Axis>, shape: Shape) -> TokenStream {
+    match shape.rank() + usize::from(axis.is_some()) {
+        0 => quote!(T),
+        1 => quote!(&'t k::ndarray::ArrayRef1<T>),
+        2 => quote!(&'t k::ndarray::ArrayRef2<T>),
+        _ => quote!(&'t k::ndarray::ArrayRef3<T>),
+    }
+}
