@@ -67,6 +67,7 @@ impl<'a> Spaces<'a> {
         self.thread = t;
     }
 
+    #[inline(always)]
     fn clock(&self, pc: usize, launch: u32) -> Clock {
         Clock {
             launch,
@@ -79,6 +80,7 @@ impl<'a> Spaces<'a> {
     }
 
     /// The space that a generic address is in, and the address there.
+    #[inline(always)]
     fn resolve(space: Space, address: u64) -> (Space, u64) {
         match space {
             Space::Generic if address.wrapping_sub(SHARED_WINDOW) < WINDOW => {
@@ -93,6 +95,7 @@ impl<'a> Spaces<'a> {
     }
 
     /// Checks alignment, bounds and races; the region and the offset.
+    #[inline(always)]
     fn place(
         &mut self,
         pc: usize,
@@ -251,6 +254,7 @@ impl<'a> Spaces<'a> {
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn store(&mut self, pc: usize, t: &Transfer, slots: &[u64]) -> Checked<()> {
         let address = slots[t.base as usize].wrapping_add(i64::from(t.offset) as u64);
         let (size, count) = (t.ty.size(), t.count as usize);
@@ -303,6 +307,7 @@ fn unwritten(space: Space, address: u64, element: usize, size: usize) -> Box<Fau
 }
 
 /// A loaded value as its register holds it: signed ones are extended to the register's width.
+#[inline(always)]
 fn extended(value: u64, t: &Transfer) -> u64 {
     if !t.ty.is_signed() || t.register as usize <= t.ty.size() {
         return value;

@@ -140,6 +140,7 @@ impl Memory {
     }
 
     /// The same, for the region that `hint` names if it is that one.
+    #[inline(always)]
     pub(crate) fn locate_near(
         &self,
         hint: &mut u32,

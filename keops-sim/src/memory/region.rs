@@ -32,6 +32,7 @@ impl Region {
     }
 
     /// Whether all of an aligned range of at most 16 bytes was written.
+    #[inline(always)]
     pub(crate) fn is_written(&self, offset: usize, length: usize) -> bool {
         let mask = (1u64 << length) - 1;
         self.written[offset / 64] >> (offset % 64) & mask == mask
@@ -49,6 +50,7 @@ impl Region {
     }
 
     /// A value of 1, 2, 4 or 8 bytes.
+    #[inline(always)]
     pub(crate) fn get(&self, offset: usize, size: usize) -> u64 {
         let bytes = &self.bytes[offset..offset + size];
         match *bytes {
@@ -62,6 +64,7 @@ impl Region {
     }
 
     /// Writes an aligned value of 1, 2, 4 or 8 bytes.
+    #[inline(always)]
     pub(crate) fn put(&mut self, offset: usize, size: usize, value: u64) {
         self.bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
         self.written[offset / 64] |= ((1 << size) - 1) << (offset % 64);
