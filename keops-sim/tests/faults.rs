@@ -531,6 +531,14 @@ fn memory_of_all_kinds() {
 
 #[test]
 fn damaged_text_is_an_error_and_no_panic() {
+    let deep = "{".repeat(100_000);
+    for (from, to) in [
+        ("bra.uni joined;", format!("mov.b64 %rd1, {deep};")),
+        ("bra.uni joined;", deep.clone()),
+        ("{2, 3, 5, 7}", deep.clone()),
+    ] {
+        assert!(Module::parse(&MIXED.replacen(from, &to, 1)).is_err());
+    }
     for text in [TILE, WARP, MIXED] {
         let tokens: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
         for skip in 0..tokens.len() {

@@ -33,7 +33,7 @@ impl<'a> Spaces<'a> {
         launch: &'a Launch<'a>,
         threads: usize,
     ) -> Spaces<'a> {
-        memory.epoch += 1;
+        memory.epoch = memory.epoch.saturating_add(1);
         let launch_epoch = memory.epoch;
         Spaces {
             launch,
@@ -59,7 +59,7 @@ impl<'a> Spaces<'a> {
 
     /// A barrier of the whole block orders all that came before it.
     pub(super) fn next_epoch(&mut self) {
-        self.memory.epoch += 1;
+        self.memory.epoch = self.memory.epoch.saturating_add(1);
         self.warp_epochs.fill(0);
     }
 

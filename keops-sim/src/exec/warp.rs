@@ -52,7 +52,8 @@ impl Block<'_> {
                 Err(message) => return stop(message),
             };
             if matches!(warp.kind, WarpKind::Synchronize) {
-                self.spaces.warp_epochs[base / 32] += 1;
+                let epoch = &mut self.spaces.warp_epochs[base / 32];
+                *epoch = epoch.saturating_add(1);
             }
             for (lane, (d, p)) in members.iter().zip(results) {
                 let slots = &mut self.slots[(base + lane) * n..][..n];

@@ -8,7 +8,9 @@ use crate::error::{Error, ErrorKind};
 /// Linkage and visibility, which mean nothing to one module alone; `.extern` does.
 const LINKAGE: [&str; 3] = [".visible", ".weak", ".common"];
 /// Largest variable. Keeps sizes far from overflow.
-const LARGEST: usize = 1 << 31;
+const LARGEST: usize = 1 << 28;
+/// Deepest nesting of an initialiser.
+const DEPTH: usize = 16;
 
 /// Reads a module.
 pub(crate) fn parse(text: &str) -> Result<Module, Error> {
@@ -269,7 +271,7 @@ impl<'a> Parser<'a> {
             }
             let mut initial = None;
             if self.take('=') {
-                initial = Some(self.initializer(ty)?);
+                initial = Some(self.initializer(ty, DEPTH)?);
             }
             let size = match (count, &initial) {
                 (Some(count), _) => count.saturating_mul(ty.size()),
@@ -328,11 +330,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Bytes of `{1, 2, {3}}` or of a single number.
-    fn initializer(&mut self, ty: Type) -> Result<Vec<u8>, Error> {
+    fn initializer(&mut self, ty: Type, depth: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         if self.take('{') {
+            if depth == 0 {
+                return Err(self.error("an initialiser that is nested too deeply"));
+            }
             while !self.take('}') {
-                bytes.extend(self.initializer(ty)?);
+                bytes.extend(self.initializer(ty, depth - 1)?);
                 if !self.take(',') {
                     self.expect('}')?;
                     break;

@@ -201,12 +201,10 @@ impl<'a> Parser<'a> {
         if self.take('{') {
             let mut elements = Vec::new();
             loop {
-                elements.push(match self.simple_operand(scopes)? {
-                    Operand::Vector(_) | Operand::Address(..) => {
-                        return Err(self.error("no vector goes into a vector"));
-                    }
-                    element => element,
-                });
+                if let Some(Token::Punct('{' | '[')) = self.peek() {
+                    return Err(self.error("no vector and no address goes into a vector"));
+                }
+                elements.push(self.simple_operand(scopes)?);
                 if !self.take(',') {
                     break;
                 }
