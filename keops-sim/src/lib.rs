@@ -26,3 +26,8 @@ pub use error::{Error, ErrorKind, Place};
 pub use memory::{GAP, Memory, OutOfMemory};
 pub use module::{Entry, Module, Parameter};
 pub use options::{Bias, Options, Order, Stats};
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
