@@ -7,6 +7,26 @@
 //!
 //! The crate `keops-sim-driver` puts a CUDA driver on top of it, which [`stand_in`] builds and stages for tests.
 //!
+//! The parameters of a launch are bytes, laid out as [`Entry::parameters`] says:
+//!
+//! ```
+//! use keops_sim::{Memory, Module, Options};
+//!
+//! /// Doubles n floats.
+//! fn double(text: &str, values: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+//!     let module = Module::parse(text)?;
+//!     let mut memory = Memory::new(1 << 30);
+//!     let x = memory.allocate(values.len())?;
+//!     memory.write(x, values)?;
+//!     let n = (values.len() / 4) as u64;
+//!     let params = [x, n].map(u64::to_le_bytes).concat();
+//!     module.launch(&mut memory, "double", [n.div_ceil(64) as u32, 1, 1], [64, 1, 1], 0, &params, &Options::default())?;
+//!     let mut doubled = vec![0; values.len()];
+//!     memory.read(x, &mut doubled)?;
+//!     Ok(doubled)
+//! }
+//! ```
+//!
 //! Invariants: a run is a pure function of its arguments; no text and no launch makes the interpreter panic.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -26,8 +46,3 @@ pub use error::{Error, ErrorKind, Place};
 pub use memory::{GAP, Memory, OutOfMemory};
 pub use module::{Entry, Module, Parameter};
 pub use options::{Bias, Options, Order, Stats};
-
-/// The README's examples, compiled.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -3,6 +3,16 @@
 //! The driver's library is called `libkeops_sim_driver.so` where cargo builds it, and `libcuda.so` only in a directory of
 //! its own below the target directory, which no loader searches by itself. A test program runs itself again with that
 //! directory in `LD_LIBRARY_PATH`, see [`rerun`]; a program never finds the stand-in otherwise.
+//!
+//! ```
+//! // with `#[test]`
+//! fn a_test() {
+//!     if !keops_sim::stand_in::on_stand_in("a_test", &[("KEOPS_SIM_DEVICES", "2")]) {
+//!         return;
+//!     }
+//!     // … CudaContext::new(1) …
+//! }
+//! ```
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
