@@ -7,6 +7,9 @@
 #[path = "../tests/engine/data.rs"]
 mod data;
 #[allow(dead_code, reason = "shared with the tests")]
+#[path = "../tests/engine/functions.rs"]
+mod functions;
+#[allow(dead_code, reason = "shared with the tests")]
 #[path = "../tests/engine/kernels.rs"]
 mod kernels;
 
@@ -87,32 +90,20 @@ fn all<T: Number>(rows: usize, name: &str) {
     let (x, y, b, wide_x, wide_y, x1, y1) =
         (x.rows(), y.rows(), b.rows(), wide_x.rows(), wide_y.rows(), x1.rows(), y1.rows());
     let gauss = || table::<T, kernels::Gauss<3>>();
-    line(&format!("gauss 3 {name}"), &kernels::GAUSS, gauss(), &[&x, &y, &b], pairs);
-    line(&format!("gauss 3 kahan {name}"), &kernels::GAUSS, gauss(), &[&x, &y, &b], pairs);
+    line(&format!("gauss 3 {name}"), &functions::GAUSS, gauss(), &[&x, &y, &b], pairs);
+    line(&format!("gauss 3 kahan {name}"), &functions::GAUSS, gauss(), &[&x, &y, &b], pairs);
     line(
         &format!("gauss 64 {name}"),
-        &kernels::GAUSS_64,
+        &functions::GAUSS_64,
         table::<T, kernels::Gauss<64>>(),
         &[&wide_x, &wide_y, &b],
         pairs,
     );
-    line(
-        &format!("gradient {name}"),
-        &kernels::GRADIENT,
-        table::<T, kernels::Gradient>(),
-        &[&x, &y, &b, &b],
-        pairs,
-    );
-    line(
-        &format!("logsumexp {name}"),
-        &kernels::LOG_SUM_EXP,
-        table::<T, kernels::LogSumExp>(),
-        &[&x, &y],
-        pairs,
-    );
-    line(&format!("softmax {name}"), &kernels::SOFTMAX, table::<T, kernels::Softmax>(), &[&x1, &y1, &b], pairs);
-    line(&format!("argmin {name}"), &kernels::ARGMIN, table::<T, kernels::ArgMin>(), &[&x, &y], pairs);
-    line(&format!("argkmin 4 {name}"), &kernels::NEAREST_4, table::<T, kernels::Nearest<4>>(), &[&x, &y, &b], pairs);
+    line(&format!("gradient {name}"), &functions::GRADIENT, table::<T, kernels::Gradient>(), &[&x, &y, &b, &b], pairs);
+    line(&format!("logsumexp {name}"), &functions::LOG_SUM_EXP, table::<T, kernels::LogSumExp>(), &[&x, &y], pairs);
+    line(&format!("softmax {name}"), &functions::SOFTMAX, table::<T, kernels::Softmax>(), &[&x1, &y1, &b], pairs);
+    line(&format!("argmin {name}"), &functions::ARGMIN, table::<T, kernels::ArgMin>(), &[&x, &y], pairs);
+    line(&format!("argkmin 4 {name}"), &functions::NEAREST_4, table::<T, kernels::Nearest<4>>(), &[&x, &y, &b], pairs);
 }
 
 /// A single outer row: lanes run over inner rows.
@@ -121,7 +112,7 @@ fn single<T: Number>(rows: usize, name: &str) {
     let (x, y, b) = (Variable::<T>::new(&x, 3), Variable::new(&y, 3), Variable::new(&b, 1));
     let (x, y, b) = (x.rows(), y.rows(), b.rows());
     let table = table::<T, kernels::Gauss<3>>();
-    line(&format!("one row {name}"), &kernels::GAUSS, table, &[&x, &y, &b], rows as f64);
+    line(&format!("one row {name}"), &functions::GAUSS, table, &[&x, &y, &b], rows as f64);
 }
 
 /// Microseconds of a call with 10 rows on each side.
@@ -132,7 +123,7 @@ fn overhead() {
     let call = || {
         for _ in 0..1000 {
             let inputs = [&x, &x, &b];
-            drop(black_box(keops_runtime::__private::run(&kernels::GAUSS, &tables, &inputs, &Options::new())));
+            drop(black_box(keops_runtime::__private::run(&functions::GAUSS, &tables, &inputs, &Options::new())));
         }
     };
     println!("10 × 10                   {:.2} µs a call", 1e3 * least(call));

@@ -111,7 +111,9 @@ pub enum Error {
         reason: String,
     },
     /// This build has no device code for the formula.
-    #[error("{function}: this build has no GPU kernel: {reason}; use Backend::Cpu, or Backend::Auto to fall back to it")]
+    #[error(
+        "{function}: this build has no GPU kernel: {reason}; use Backend::Cpu, or Backend::Auto to fall back to it"
+    )]
     NoPtx {
         /// The formula.
         function: &'static str,

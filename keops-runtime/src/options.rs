@@ -32,13 +32,12 @@ pub enum Accumulate {
     /// in practice at f32, whatever the number of rows. It costs nothing over a plain sum.
     #[default]
     Block,
-    /// At least the precision of f64. At f32, every term is added without error into a pair of f32 numbers, which carries
-    /// about 2⁻⁴⁸ where f64 has 2⁻⁵³ (n terms: n·2⁻⁴⁸); at f64 the pair carries about 2⁻¹⁰⁶. The same as
-    /// [`Accumulate::Kahan`] in this version.
+    /// Close to sums in f64, for formulas in f32: as [`Accumulate::Kahan`] in this version. The pair of f32 numbers has 48
+    /// bits where an f64 has 53; the result is rounded to f32 once. At f64 it is more precise than a sum in f64.
     F64,
-    /// Compensated summation: every term is added without error into a pair of numbers of the value type. One term in
-    /// each block, so that what a block costs is paid for every term: up to 3 times slower than
-    /// [`Accumulate::Block`] for cheap formulas.
+    /// Compensated summation: every term is added without error into a pair of numbers of the value type. For n terms the
+    /// error before the result is rounded is at most n²·2⁻⁴⁹ at f32 and n²·2⁻¹⁰⁷ at f64, and usually far less. Each term is
+    /// a block of its own then, which costs two thirds of the speed of [`Accumulate::Block`] for cheap formulas.
     Kahan,
 }
 

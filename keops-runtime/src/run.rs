@@ -184,10 +184,7 @@ fn run_pass<T: Float>(
 }
 
 /// Takes the outputs out of the slots.
-fn collect<T: Float>(
-    function: &'static Function,
-    slots: Vec<Slot<'_, '_, T>>,
-) -> Result<Vec<Value<T>>, Error> {
+fn collect<T: Float>(function: &'static Function, slots: Vec<Slot<'_, '_, T>>) -> Result<Vec<Value<T>>, Error> {
     let mut slots: Vec<Option<Slot<'_, '_, T>>> = slots.into_iter().map(Some).collect();
     let mut values = Vec::with_capacity(function.outputs.len());
     for (k, &slot) in function.outputs.iter().enumerate() {
@@ -197,8 +194,11 @@ fn collect<T: Float>(
                 Some(Slot::Made(value)) => value,
                 _ => unreachable!("just seen"),
             },
-            Some(other) => copy(other, function.inputs.get(slot))
-                .map_err(|bytes| Error::OutOfMemory { function: function.name, purpose: "of output", bytes })?,
+            Some(other) => copy(other, function.inputs.get(slot)).map_err(|bytes| Error::OutOfMemory {
+                function: function.name,
+                purpose: "of output",
+                bytes,
+            })?,
             None => unreachable!("a slot is taken at its last use"),
         });
     }

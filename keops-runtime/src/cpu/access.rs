@@ -55,8 +55,7 @@ impl<I: Memory, const R: usize, const Q: usize> Columns<[[I::F; Q]; R]> for Lane
                 let mut q = 0;
                 while q < Q {
                     // SAFETY: c is in range, and the constructor's caller vouches for every column of the blocks.
-                    out[r][q] =
-                        unsafe { self.s.load(self.at.add(r * self.next_r + q * self.next_q + c * I::LANES)) };
+                    out[r][q] = unsafe { self.s.load(self.at.add(r * self.next_r + q * self.next_q + c * I::LANES)) };
                     q += 1;
                 }
                 r += 1;

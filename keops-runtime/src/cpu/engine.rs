@@ -63,7 +63,11 @@ impl<T: Float> Job<'_, T> {
         assert_eq!(pack::columns(self.inner), sizes.inner_values, "inner columns of the kernel");
         assert_eq!(self.params.len(), sizes.params, "parameter columns of the kernel");
         assert_eq!(self.neutral.len(), sizes.state, "state words of the kernel");
-        assert_eq!(outputs.iter().map(|&(columns, _)| columns).sum::<usize>(), sizes.out, "output columns of the kernel");
+        assert_eq!(
+            outputs.iter().map(|&(columns, _)| columns).sum::<usize>(),
+            sizes.out,
+            "output columns of the kernel"
+        );
         assert!(self.outer.iter().all(|source| source.rows() == self.m), "outer rows");
         assert!(self.inner.iter().all(|source| source.rows() == self.n), "inner rows");
         let mut rooms = outputs

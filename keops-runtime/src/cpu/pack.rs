@@ -1,6 +1,6 @@
 //! Copies rows of any strides into the layouts that tiles read.
 //!
-//! Invariants: lane-wise memory is [block][column][lane], lanes of rows that do not exist repeat the last row, so that
+//! Invariants: lane-wise memory is `[block][column][lane]`, lanes of rows that do not exist repeat the last row, so that
 //! nothing depends on stale memory; inner rows are packed from the highest index down. Where the source pointer goes is
 //! bounded by the array views that a [`Source`] borrows.
 use std::marker::PhantomData;
@@ -75,7 +75,7 @@ impl<'a, T: Real> Source<'a, T> {
         let count = self.rows.checked_mul(columns).ok_or(usize::MAX)?;
         to.try_reserve_exact(count).map_err(|_| count.saturating_mul(size_of::<T>()))?;
         if count > 0 {
-            let layout = Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 };
+            let layout = Layout::rows(columns);
             // SAFETY: there is room for `rows` rows of `columns` values, and all are written.
             unsafe {
                 self.copy(0, self.rows, Order::Up, to.as_mut_ptr(), layout);
@@ -98,7 +98,7 @@ impl<'a, T: Real> Source<'a, T> {
     /// Copies the first row, of a parameter.
     pub(crate) fn copy_row(&self, to: &mut [T]) {
         assert!(self.columns() <= to.len());
-        let layout = Layout { lanes: 1, next_block: 0, next_lane: 0, next_c: 1 };
+        let layout = Layout::rows(self.columns());
         // SAFETY: all columns are within `to`.
         unsafe { self.copy(0, 1, Order::Up, to.as_mut_ptr(), layout) };
     }
@@ -140,13 +140,21 @@ impl<'a, T: Real> Source<'a, T> {
     }
 }
 
-/// Where rows go: row k at `k / lanes * next_block + k % lanes * next_lane`, its columns `next_c` apart.
+/// Where rows go: row k at `k / lanes * next_block + k % lanes * next_lane`, its columns `next_c` apart. Either blocks of
+/// lanes, with `next_lane` = 1, or rows one after another, as one block without end.
 #[derive(Clone, Copy)]
 struct Layout {
     lanes: usize,
     next_block: usize,
     next_lane: usize,
     next_c: usize,
+}
+
+impl Layout {
+    /// Rows one after another.
+    fn rows(columns: usize) -> Self {
+        Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 }
+    }
 }
 
 /// Copies one column.
@@ -160,20 +168,58 @@ unsafe fn scatter<S: Copy, T>(
     count: usize,
     to: *mut T,
     layout: Layout,
+    value: impl Fn(S) -> T + Copy,
+) {
+    let (mut from, mut to, mut count) = (from, to, count);
+    // Whole blocks of neighbouring lanes, of which there may be millions. A constant number of lanes becomes straight code.
+    let blocks = if layout.next_lane == 1 { count / layout.lanes } else { 0 };
+    // SAFETY: the caller's contract; pointers move past the last element only in wrapping arithmetic.
+    unsafe {
+        match layout.lanes {
+            2 => scatter_blocks::<2, S, T>(from, step, blocks, to, layout.next_block, value),
+            4 => scatter_blocks::<4, S, T>(from, step, blocks, to, layout.next_block, value),
+            8 => scatter_blocks::<8, S, T>(from, step, blocks, to, layout.next_block, value),
+            16 => scatter_blocks::<16, S, T>(from, step, blocks, to, layout.next_block, value),
+            lanes => {
+                let mut done = 0;
+                while done < blocks * lanes {
+                    *to.add(done / lanes * layout.next_block + done % lanes) =
+                        value(*from.offset(done as isize * step));
+                    done += 1;
+                }
+            }
+        }
+        count -= blocks * layout.lanes;
+        from = from.wrapping_offset((blocks * layout.lanes) as isize * step);
+        to = to.wrapping_add(blocks * layout.next_block);
+        let mut k = 0;
+        while k < count {
+            *to.add(k * layout.next_lane) = value(*from.offset(k as isize * step));
+            k += 1;
+        }
+    }
+}
+
+/// Copies one column of `blocks` whole blocks of L lanes.
+///
+/// # Safety
+/// As [`scatter`] for `blocks * L` rows.
+#[inline(always)]
+unsafe fn scatter_blocks<const L: usize, S: Copy, T>(
+    from: *const S,
+    step: isize,
+    blocks: usize,
+    to: *mut T,
+    next_block: usize,
     value: impl Fn(S) -> T,
 ) {
-    let mut from = from;
-    let mut block = to;
-    let mut left = count;
-    while left > 0 {
-        let lanes = layout.lanes.min(left);
-        for lane in 0..lanes {
-            // SAFETY: the caller's contract; `from` moves past the last element only in wrapping arithmetic.
-            unsafe { *block.add(lane * layout.next_lane) = value(*from) };
-            from = from.wrapping_offset(step);
+    for block in 0..blocks {
+        for lane in 0..L {
+            // SAFETY: the caller's contract.
+            unsafe {
+                *to.add(block * next_block + lane) = value(*from.offset((block * L + lane) as isize * step));
+            }
         }
-        block = block.wrapping_add(layout.next_block);
-        left -= lanes;
     }
 }
 
@@ -258,7 +304,7 @@ pub(crate) fn inner_rows<T: Real>(
         return;
     }
     assert!(count * columns <= to.len() && self::columns(sources) <= columns);
-    let layout = Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 };
+    let layout = Layout::rows(columns);
     let mut column = 0;
     for source in sources {
         // SAFETY: row k < count and the source's columns are within `to`.

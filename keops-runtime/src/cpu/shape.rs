@@ -12,6 +12,13 @@ pub(crate) struct RegisterTile {
     pub(crate) q: usize,
 }
 
+impl RegisterTile {
+    /// Whether it is `r` vectors by `q` rows.
+    pub(crate) const fn is(self, r: usize, q: usize) -> bool {
+        self.r == r && self.q == q
+    }
+}
+
 /// Accumulators that a kernel keeps in registers for one vector of outer rows.
 const fn accumulators<T: Real, K: Kernel<T>>() -> usize {
     // A state is an array of whatever it is made of.
@@ -19,16 +26,26 @@ const fn accumulators<T: Real, K: Kernel<T>>() -> usize {
 }
 
 /// The register tile of kernel `K` on an instruction set with this many vector registers.
+///
+/// A tile gives R·Q independent chains. Many rows share the constants and let a latency of 4 cycles be filled; too many
+/// spill, at up to half the speed. Measured for sums, minima and softmax, whose state rows tell them apart: a sum has two
+/// words for each accumulator, an extremum one, a softmax the maximum besides.
 pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> RegisterTile {
     let words = accumulators::<T, K>();
+    let extremum = K::ROW <= words;
+    let softmax = !extremum && K::ROW < 2 * words;
     let wide = K::INNER_USED > 8;
     let (r, q) = match registers {
-        // AVX-512 and NEON. Broadcasts are free operands there, so R = 1; more rows of accumulators leave less room.
+        // AVX-512 and NEON: inner values and constants are operands in memory or stay in registers, so R = 1.
+        32 if softmax && words <= 3 => (1, 8),
         32 if words <= 2 => (1, 4),
         32 if words <= 8 => (1, 2),
-        // AVX2: two vectors of outer rows share the broadcast of each inner value, which pays when there are many.
-        16 if wide && words <= 2 => (2, 4),
-        16 if words <= 2 => (1, 4),
+        // AVX2, which loads them all: comparisons are so cheap that those loads count, and a long distance needs more
+        // chains (D = 64: 0.26 Gpairs/s at (1, 4) and (1, 6), 0.38 at (2, 3), but 0.19 at (2, 4), which spills).
+        16 if extremum && words <= 8 => (2, 2),
+        16 if wide && words <= 2 => (2, 3),
+        16 if words == 1 || softmax && words <= 3 => (1, 6),
+        16 if words <= 4 => (1, 4),
         16 if words <= 8 => (1, 2),
         // SSE2
         8 if words <= 2 => (1, 2),
@@ -37,7 +54,7 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
     RegisterTile { r, q }
 }
 
-/// Inner rows (lanes over outer rows) or bytes of them that are packed at a time.
+/// Inner rows packed at a time when lanes run over outer rows.
 ///
 /// At most 256 rows, which bounds the rounding of a block's sum; fewer when rows are wide, so that a tile and the outer
 /// block beside it stay in a 32 KiB first-level cache; at least 16, so that packing and merging stay small beside the work.

@@ -1,7 +1,7 @@
 //! [`Table`]: the compiled functions of one kernel, one set for each instruction set, as pointers.
 //!
 //! Invariant: the functions of an instruction set are called only on machines that have it; they are instances of
-//! [`tile`](super::tile), whose safety contracts they keep.
+//! [`tile`], whose safety contracts they keep.
 use keops_gpu_kernels::isa::Isa;
 use keops_gpu_kernels::kernel::Kernel;
 
@@ -91,7 +91,8 @@ impl<T> std::fmt::Debug for Table<T> {
 /// chosen is not compiled: the condition is a constant.
 macro_rules! with_register_tile {
     ($tile:expr, $([$r:literal, $q:literal])*, $f:ident($s:expr, $a:expr)) => {
-        $(if const { let tile = $tile; tile.r == $r && tile.q == $q } {
+        const { assert!($($tile.is($r, $q) ||)* false, "a register tile that is listed") };
+        $(if const { $tile.is($r, $q) } {
             // SAFETY: the caller's contract.
             return unsafe { tile::$f::<_, K, $r, $q>($s, $a) };
         })*
@@ -101,6 +102,7 @@ macro_rules! with_register_tile {
 /// The same for `across`, which has no R.
 macro_rules! with_across {
     ($tile:expr, $([$q:literal])*, ($s:expr, $a:expr)) => {
+        const { assert!($(across_q($tile.q) == $q ||)* false, "a register tile that is listed") };
         $(if const { across_q($tile.q) == $q } {
             // SAFETY: the caller's contract.
             return unsafe { tile::across::<_, K, $q>($s, $a) };
@@ -108,7 +110,8 @@ macro_rules! with_across {
     };
 }
 
-/// Blocks of inner rows that `across` takes at a time, given the Q of a tile.
+/// Blocks of inner rows that `across` takes at a time, given the Q of a tile: rows that do not fill them are folded with
+/// lanes over outer rows, so that Q stays small.
 const fn across_q(q: usize) -> usize {
     if q >= 4 { 4 } else { q }
 }
@@ -131,7 +134,7 @@ macro_rules! instruction_set {
             unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
-                with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 3] [1, 4] [1, 6] [1, 8] [2, 2] [2, 4], tile(s, a));
+                with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 4] [1, 6] [1, 8] [2, 2] [2, 3], tile(s, a));
             }
             #[allow(dead_code, reason = "not every instruction set has it")]
             #[target_feature(enable = $features)]

@@ -120,17 +120,13 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
             let mut state = K::begin(Tile::<I, R, 1>(s), &row);
             while j + Q <= end {
                 // SAFETY: rows `j..j + Q` exist.
-                let y = unsafe {
-                    Splat::<I, R, Q>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index)
-                };
+                let y = unsafe { Splat::<I, R, Q>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index) };
                 K::step(Tile::<I, R, Q>(s), &px, &xq, &y, &mut state);
                 j += Q;
             }
             while j < end {
                 // SAFETY: row `j` exists.
-                let y = unsafe {
-                    Splat::<I, R, 1>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index)
-                };
+                let y = unsafe { Splat::<I, R, 1>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index) };
                 K::step(Tile::<I, R, 1>(s), &p1, &x1, &y, &mut state);
                 j += 1;
             }

@@ -3,7 +3,8 @@ use keops_runtime::__private::table;
 use keops_runtime::{Accumulate, Options};
 
 use crate::data::{Number, Variable, random, run_at};
-use crate::kernels::{MEAN, Mean};
+use crate::functions::MEAN;
+use crate::kernels::Mean;
 use keops_runtime::__private::Level;
 
 /// The largest error of a mean of n numbers, relative to the mean of magnitudes.

@@ -3,7 +3,8 @@ use keops_runtime::__private::{IntoParameter, IntoRows, Scalar, Vector, run, tab
 use keops_runtime::ndarray::{Array1, Array2, ArrayView2};
 use keops_runtime::{Options, Shape};
 
-use crate::kernels::{GAUSS, Gauss, HOISTED, Hoisted, MAP, Map};
+use crate::functions::{GAUSS, HOISTED, MAP};
+use crate::kernels::{Gauss, Hoisted, Map};
 
 /// The message for these arrays.
 fn gauss(x: ArrayView2<'_, f32>, y: ArrayView2<'_, f32>, b: usize) -> String {
@@ -41,8 +42,7 @@ fn different_numbers_of_rows() {
 #[test]
 fn wrong_parameters() {
     let (x, p) = (Array2::<f32>::zeros((2, 2)), Array1::<f32>::zeros(5));
-    let inputs =
-        [&IntoRows::<f32, Vector<2>>::into_rows(&x), &IntoParameter::<f32, Vector<2>>::into_parameter(&p)];
+    let inputs = [&IntoRows::<f32, Vector<2>>::into_rows(&x), &IntoParameter::<f32, Vector<2>>::into_parameter(&p)];
     let error = run(&MAP, &[table::<f32, Map>()], &inputs, &Options::new()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -79,10 +79,8 @@ fn more_than_can_be_counted_or_allocated() {
     );
     let x = Array2::<f64>::zeros((1, 2));
     let many = x.broadcast((u32::MAX as usize, 2)).unwrap();
-    let inputs = [
-        &IntoRows::<f64, Vector<2>>::into_rows(many),
-        &IntoParameter::<f64, Vector<2>>::into_parameter([0.0; 2]),
-    ];
+    let inputs =
+        [&IntoRows::<f64, Vector<2>>::into_rows(many), &IntoParameter::<f64, Vector<2>>::into_parameter([0.0; 2])];
     // Allocating 64 GiB may succeed where memory is overcommitted; then this would take long. Only ask where it fails.
     let mut probe: Vec<u8> = Vec::new();
     if probe.try_reserve_exact(u32::MAX as usize * 16).is_err() {

@@ -4,9 +4,8 @@ use keops_runtime::ndarray::Array1;
 use keops_runtime::{Error, FromValue, Options};
 
 use crate::data::{Number, SIZES, Variable, random, run_all, sqdist};
-use crate::kernels::{
-    ARGMIN, ArgMin, CLOSEST_NUMBER, ClosestNumber, MIN_MAX, MinMax, NEAREST_1, NEAREST_4, Nearest, OTHER, Other,
-};
+use crate::functions::{ARGMIN, CLOSEST_NUMBER, MIN_MAX, NEAREST_1, NEAREST_4, OTHER};
+use crate::kernels::{ArgMin, ClosestNumber, MinMax, Nearest, Other};
 
 /// The k smallest values with their indices, ties in index order, NaN left out, padded.
 fn smallest(values: impl Iterator<Item = f64>, k: usize) -> (Vec<f64>, Vec<usize>) {
@@ -153,11 +152,9 @@ fn large_indices_are_exact_at_f32() {
 fn nothing_has_no_argmin() {
     let (x, y) = (Variable::<f32>::new(&[0.0; 6], 3), Variable::new(&[], 3));
     let found = run(&ARGMIN, &[table::<f32, ArgMin>()], &[&x.rows(), &y.rows()], &Options::new());
-    let expected =
-        Error::EmptyReduction { function: "closest", reduction: "argmin_j", variable: "y_j", axis: 'j' };
+    let expected = Error::EmptyReduction { function: "closest", reduction: "argmin_j", variable: "y_j", axis: 'j' };
     assert_eq!(found.unwrap_err(), expected);
     // No rows of either: an empty array.
     let found = run(&ARGMIN, &[table::<f32, ArgMin>()], &[&y.rows(), &y.rows()], &Options::new());
     assert_eq!(found.unwrap().len(), 1);
 }
-

@@ -3,7 +3,8 @@ use keops_runtime::__private::{IntoRows, Rows, Scalar, Vector, table};
 use keops_runtime::ndarray::{Array1, Array2, ArrayView2, Axis, ShapeBuilder, s};
 
 use crate::data::{Number, random, run_all, to};
-use crate::kernels::{GAUSS, Gauss, HOISTED, Hoisted};
+use crate::functions::{GAUSS, HOISTED};
+use crate::kernels::{Gauss, Hoisted};
 
 fn vectors<T: Number>(view: ArrayView2<'_, T>) -> Rows<'_, T> {
     IntoRows::<T, Vector<3>>::into_rows(view)

@@ -3,6 +3,7 @@ mod accumulate;
 mod data;
 mod errors;
 mod extrema;
+mod functions;
 mod kernels;
 mod layout;
 mod passes;

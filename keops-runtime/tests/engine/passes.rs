@@ -4,14 +4,13 @@ use keops_runtime::ndarray::{Array1, Array2, array};
 use keops_runtime::{Backend, Error, Options};
 
 use crate::data::{Number, Variable, assert_near, random, run_all, sqdist};
-use crate::kernels::{ArgMin, CHOSEN, Gather, Gauss, MAP, Map, TWO_PASSES};
+use crate::functions::{CHOSEN, MAP, TWO_PASSES};
+use crate::kernels::{ArgMin, Gather, Gauss, Map};
 
 fn two_passes<T: Number>(m: usize, n: usize) {
     let (x, y, b) = (random(1, 3 * m), random(2, 3 * n), random(3, n));
-    let first: Vec<f64> = x
-        .chunks(3)
-        .map(|x| y.chunks(3).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b).sum())
-        .collect();
+    let first: Vec<f64> =
+        x.chunks(3).map(|x| y.chunks(3).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b).sum()).collect();
     let second: Vec<(f64, f64)> = y
         .chunks(3)
         .map(|y| (x.chunks(3).zip(&first).map(|(x, s)| (-sqdist(x, y)).exp() * s).sum(), (m * n) as f64))
@@ -71,7 +70,7 @@ fn what_an_expansion_calls() {
     ) -> Result<Array1<T>, Error> {
         let inputs = [&x_i.into_rows(), &y_j.into_rows(), &b_j.into_rows()];
         let tables = const { &[table::<T, Gauss<3>>()] };
-        let mut values = keops_runtime::__private::call(&crate::kernels::GAUSS, tables, &inputs, &Options::new())?;
+        let mut values = keops_runtime::__private::call(&crate::functions::GAUSS, tables, &inputs, &Options::new())?;
         Ok(take(&mut values))
     }
     let x = array![[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0]];
@@ -89,6 +88,6 @@ fn the_gpu_is_refused_with_the_reason() {
     assert_eq!(found.unwrap_err(), Error::NoLaunch { function: "shift" });
     let (x, y) = (Variable::<f32>::new(&[0.0; 3], 3), Variable::new(&[0.0; 3], 3));
     let options = Options::new().on(Backend::CudaAll);
-    let found = run(&crate::kernels::ARGMIN, &[table::<f32, ArgMin>()], &[&x.rows(), &y.rows()], &options);
+    let found = run(&crate::functions::ARGMIN, &[table::<f32, ArgMin>()], &[&x.rows(), &y.rows()], &options);
     assert_eq!(found.unwrap_err(), Error::NoPtx { function: "closest", reason: "written by hand" });
 }

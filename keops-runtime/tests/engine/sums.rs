@@ -2,9 +2,8 @@
 use keops_runtime::__private::{IntoParameter, table};
 
 use crate::data::{Number, SIZES, Variable, assert_near, random, run_all, sqdist};
-use crate::kernels::{
-    GAUSS, GAUSS_64, GRADIENT, Gauss, Gradient, HOISTED, Hoisted, LOG_SUM_EXP, LogSumExp, MEAN, Mean, SOFTMAX, Softmax,
-};
+use crate::functions::{GAUSS, GAUSS_64, GRADIENT, HOISTED, LOG_SUM_EXP, MEAN, SOFTMAX};
+use crate::kernels::{Gauss, Gradient, Hoisted, LogSumExp, Mean, Softmax};
 
 /// Points for m outer and n inner rows of d columns, and a number for each.
 fn points(m: usize, n: usize, d: usize) -> [Vec<f64>; 4] {
@@ -18,10 +17,8 @@ fn sum(terms: impl Iterator<Item = f64>) -> (f64, f64) {
 
 fn gauss<T: Number>(m: usize, n: usize) {
     let [x, y, b, _] = points(m, n, 3);
-    let expected: Vec<(f64, f64)> = x
-        .chunks(3)
-        .map(|x| sum(y.chunks(3).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b)))
-        .collect();
+    let expected: Vec<(f64, f64)> =
+        x.chunks(3).map(|x| sum(y.chunks(3).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b))).collect();
     let (x, y, b) = (Variable::<T>::new(&x, 3), Variable::new(&y, 3), Variable::new(&b, 1));
     let tables = [table::<T, Gauss<3>>()];
     for (level, found) in run_all(&GAUSS, &tables, &[&x.rows(), &y.rows(), &b.rows()]) {
@@ -44,10 +41,8 @@ fn wide<T: Number>(m: usize, n: usize) {
     // Close enough that the terms do not vanish.
     let y: Vec<f64> = y.iter().map(|y| y / 16.0).collect();
     let x: Vec<f64> = x.iter().map(|x| x / 16.0).collect();
-    let expected: Vec<(f64, f64)> = x
-        .chunks(64)
-        .map(|x| sum(y.chunks(64).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b)))
-        .collect();
+    let expected: Vec<(f64, f64)> =
+        x.chunks(64).map(|x| sum(y.chunks(64).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b))).collect();
     let (x, y, b) = (Variable::<T>::new(&x, 64), Variable::new(&y, 64), Variable::new(&b, 1));
     let tables = [table::<T, Gauss<64>>()];
     for (level, found) in run_all(&GAUSS_64, &tables, &[&x.rows(), &y.rows(), &b.rows()]) {

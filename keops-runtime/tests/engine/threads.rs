@@ -1,9 +1,10 @@
 //! Results do not depend on the number of threads, to the bit.
-use keops_runtime::Options;
 use keops_runtime::__private::{Function, Level, Rows, Table, table};
+use keops_runtime::Options;
 
 use crate::data::{Number, Variable, random, run_at};
-use crate::kernels::{GAUSS, GRADIENT, Gauss, Gradient, NEAREST_4, Nearest, SOFTMAX, Softmax};
+use crate::functions::{GAUSS, GRADIENT, NEAREST_4, SOFTMAX};
+use crate::kernels::{Gauss, Gradient, Nearest, Softmax};
 
 fn same<T: Number>(function: &'static Function, table: Table<T>, inputs: &[&Rows<'_, T>]) {
     for level in Level::supported() {
