@@ -2,7 +2,8 @@
 //!
 //! [`tile`] and [`access`] are compiled once per kernel and instruction set (as the functions of a [`table`]), the rest
 //! once per value type. [`engine`] cuts a pass in chunks of outer rows and segments of inner ones, [`pack`] copies rows
-//! into the layout of the tiles, [`mod@write`] the results to where the user gets them, [`shape`] chooses sizes, [`scratch`] is the memory for it all.
+//! into the layout of the tiles, [`mod@write`] the results to where the user gets them, [`shape`] chooses sizes,
+//! [`scratch`] is the memory for it all.
 //!
 //! Invariants: all `unsafe` of this crate is below this module; how a pass is cut depends on the problem and the
 //! instruction set only, so results do not depend on the number of threads.
