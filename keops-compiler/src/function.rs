@@ -61,9 +61,11 @@ impl Formula {
                 needs_rows.push((axis, format!("{}_{}", reduction.0.name, axis.letter())));
             }
         }
+        // The rows are those of the formula as written: a simpler one may depend on less (`pow(x_i, 0)`).
+        let axes: Vec<Option<Axis>> = outputs.iter().map(|&node| graph.indices(node).single()).collect();
         let (graph, outputs) = decompose(graph, outputs);
         let (graph, outputs) = simplify(&graph, &outputs);
-        let outputs = outputs.iter().map(|&node| Output { node, axis: graph.indices(node).single() }).collect();
+        let outputs = outputs.into_iter().zip(axes).map(|(node, axis)| Output { node, axis }).collect();
         Formula { inputs, graph, outputs, needs_rows }
     }
 

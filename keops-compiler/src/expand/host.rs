@@ -46,7 +46,8 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
     let types = types(item);
     let body = [function(item, &names), marker_type(item, &names, ptx), call_type(item, &names)];
     let derivatives = item.is_differentiable().then(|| derivatives(item, &names));
-    let types_of = if item.is_differentiable() { quote!(#call, #gradient, #tangent) } else { quote!(#call) };
+    let with_gradient = item.is_differentiable().then(|| quote!(#gradient,));
+    let with_tangent = item.functions.iter().any(|f| f.role == Role::Jvp).then(|| quote!(#tangent,));
     quote! {
         #[allow(unused_imports, non_snake_case, non_camel_case_types, clippy::all, clippy::pedantic)]
         mod #module {
@@ -56,7 +57,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
             #(#body)*
             #derivatives
             pub mod types {
-                pub use super::{#types_of};
+                pub use super::{#call, #with_gradient #with_tangent};
             }
         }
         #[allow(unused_imports)]

@@ -10,7 +10,7 @@
 use super::{Graph, Kind, NodeId};
 use crate::ops::{self, Body, VjpCall, add, div, mul, neg};
 use crate::reductions;
-use crate::types::{Axis, Element, Shape};
+use crate::types::{Axis, Element, Indices, Shape};
 use std::collections::BTreeMap;
 
 /// The vector-Jacobian product: the cotangent of each node of `wrt`, given the cotangents of some values.
@@ -19,9 +19,10 @@ use std::collections::BTreeMap;
 pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<Option<NodeId>> {
     let roots: Vec<NodeId> = outputs.iter().map(|&(value, _)| value).collect();
     let active = depends_on(g, &roots, wrt);
-    let mut pending: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    // Each contribution with the rows it stands for, which it need not depend on: d Σ_i (x_i − y_j) / dy_j is −M.
+    let mut pending: BTreeMap<NodeId, Vec<(Indices, NodeId)>> = BTreeMap::new();
     for &(value, cotangent) in outputs {
-        pending.entry(value).or_default().push(cotangent);
+        pending.entry(value).or_default().push((g.indices(value), cotangent));
     }
     let mut found = BTreeMap::new();
     // Arguments have smaller ids than their users, so descending ids visit every user first.
@@ -47,11 +48,17 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
             },
             _ => vec![],
         };
+        let rows = match data.kind {
+            Kind::Reduce(_, axis, _) => {
+                data.args.iter().fold(Indices::of(Some(axis)), |rows, &a| rows.union(g.indices(a)))
+            }
+            _ => data.indices,
+        };
         for (&arg, contribution) in data.args.iter().zip(of_args) {
             if let Some(contribution) = contribution
                 && active.contains_key(&arg)
             {
-                pending.entry(arg).or_default().push(contribution);
+                pending.entry(arg).or_default().push((rows, contribution));
             }
         }
     }
@@ -83,12 +90,12 @@ fn depends_on(g: &Graph, roots: &[NodeId], wrt: &[NodeId]) -> BTreeMap<NodeId, (
 
 /// The cotangent of `node` from its contributions: summed to the node's shape, then added up per index set, then summed
 /// over the rows that the node does not depend on, so that there is one sum per index set and not one per use.
-fn collect(g: &mut Graph, node: NodeId, contributions: &[NodeId]) -> NodeId {
+fn collect(g: &mut Graph, node: NodeId, contributions: &[(Indices, NodeId)]) -> NodeId {
     let (shape, indices) = (g.shape(node), g.indices(node));
     let mut groups: BTreeMap<(bool, bool), NodeId> = BTreeMap::new();
-    for &contribution in contributions {
+    for &(rows, contribution) in contributions {
         let fitted = fit_shape(g, contribution, shape);
-        let extra = g.indices(fitted);
+        let extra = g.indices(fitted).union(rows);
         let key = (extra.i && !indices.i, extra.j && !indices.j);
         let total = match groups.get(&key) {
             Some(&sum) => add_up(g, sum, fitted),

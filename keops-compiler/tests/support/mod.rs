@@ -164,10 +164,7 @@ impl Subject {
             shape: ty.shape,
             cotangent: false,
         });
-        let mut formula = Formula::new(inputs.collect(), &self.graph, &[output]);
-        // A simpler formula may depend on less, but has as many rows.
-        formula.outputs[0].axis = self.graph.indices(output).single();
-        formula
+        Formula::new(inputs.collect(), &self.graph, &[output])
     }
     /// The values through simplification, scheduling and lowering, and those of the reference.
     pub fn check_lowering(&self, output: NodeId, tolerance: f64, what: &str) {
