@@ -36,3 +36,8 @@ pub fn take<T: Float, V: FromValue<T>>(values: &mut Values<T>) -> V {
 pub fn no_ptx(function: &'static str, reason: &'static str) -> Error {
     Error::NoPtx { function, reason }
 }
+
+/// Rows of zeros in the shape of `rows`; `zero` holds the one zero that all of them show.
+pub fn zeros_like<'z, T: Float>(rows: &Rows<'_, T>, zero: &'z [T; 1]) -> Rows<'z, T> {
+    Rows::repeated(rows, zero)
+}

@@ -2,7 +2,7 @@
 //!
 //! Invariants: nothing is copied (a parameter passed by value is moved); any strides are accepted, negative and zero ones
 //! too. The rank is checked by the types, the number of columns by [`Rows::check`] before anything runs.
-use ndarray::{ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3};
+use ndarray::{ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3, ShapeBuilder as _};
 
 use crate::cpu::pack::Source;
 use crate::error::Error;
@@ -54,6 +54,12 @@ impl<'a, T: Float> Rows<'a, T> {
             Numbers::Owned(numbers, r, c) => Source::contiguous(numbers, 1, *r, *c),
             Numbers::One(x) => Source::contiguous(std::slice::from_ref(x), 1, 1, 1),
         }
+    }
+
+    /// One number in the shape of other rows: a view with strides of zero.
+    pub(crate) fn repeated(like: &Rows<'_, T>, number: &'a [T; 1]) -> Self {
+        let shape = like.source().dim().strides((0, 0, 0));
+        Self::view(ArrayView3::from_shape(shape, number).expect("every element is the one number"))
     }
 
     /// Compares with the declaration, and returns the number of rows (1 for a parameter).

@@ -36,7 +36,7 @@ pub mod __private {
 
     pub use crate::cpu::isa::{self, Level};
     pub use crate::cpu::table::{Table, table};
-    pub use crate::expansion::{Values, call, no_ptx, take};
+    pub use crate::expansion::{Values, call, no_ptx, take, zeros_like};
     pub use crate::float::Float;
     pub use crate::input::{IntoParameter, IntoRows, Rows};
     pub use crate::options::{Accumulate, Backend, Options};
