@@ -49,7 +49,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
     let with_gradient = item.is_differentiable().then(|| quote!(#gradient,));
     let with_tangent = item.functions.iter().any(|f| f.role == Role::Jvp).then(|| quote!(#tangent,));
     quote! {
-        #[allow(unused_imports, non_snake_case, non_camel_case_types, clippy::all, clippy::pedantic)]
+        #[allow(unused_imports, non_snake_case, non_camel_case_types, unreachable_pub, clippy::all, clippy::pedantic)]
         mod #module {
             use ::keops::__private as k;
             #types
