@@ -26,12 +26,19 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     for (item, formula) in program.items.iter().zip(formulas(&program)) {
-        let name = if program.form == Form::Expression { "formula" } else { &item.signature.name.text };
+        let name = if program.form == Form::Expression {
+            "formula"
+        } else {
+            &item.signature.name.text
+        };
         println!("# {name} = {}\n", item.formula);
         explain("value", &formula);
         if formula.cotangent_names().iter().any(Option::is_some) {
             for (n, input) in formula.inputs.iter().enumerate() {
-                explain(&format!("derivative with respect to {}", input.name), &formula.vjp(&[n]));
+                explain(
+                    &format!("derivative with respect to {}", input.name),
+                    &formula.vjp(&[n]),
+                );
             }
         }
     }
@@ -40,11 +47,30 @@ fn main() -> ExitCode {
 
 fn explain(title: &str, formula: &Formula) {
     let roots: Vec<_> = formula.outputs.iter().map(|o| o.node).collect();
-    println!("## {title}\n\nGraph:\n{}", print(&formula.graph, &roots, &|n| formula.inputs[n].name.clone()));
+    println!(
+        "## {title}\n\nGraph:\n{}",
+        print(&formula.graph, &roots, &|n| formula.inputs[n].name.clone())
+    );
     let function = formula.compile();
     for (p, ir) in function.passes.iter().enumerate() {
-        let axis = |a: Option<keops_compiler::types::Axis>| a.map_or("-".into(), |a| a.letter().to_string());
-        println!("Pass {p}: rows of {}, folds {}: per pair {}", axis(ir.outer), axis(ir.inner), Cost::of(ir));
-        println!("{}", emit::kernel(ir, &format!("Pass{p}"), ValueTypes::Generic, "::keops_gpu_kernels", ""));
+        let axis = |a: Option<keops_compiler::types::Axis>| {
+            a.map_or("-".into(), |a| a.letter().to_string())
+        };
+        println!(
+            "Pass {p}: rows of {}, folds {}: per pair {}",
+            axis(ir.outer),
+            axis(ir.inner),
+            Cost::of(ir)
+        );
+        println!(
+            "{}",
+            emit::kernel(
+                ir,
+                &format!("Pass{p}"),
+                ValueTypes::Generic,
+                "::keops_gpu_kernels",
+                ""
+            )
+        );
     }
 }

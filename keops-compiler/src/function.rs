@@ -62,11 +62,23 @@ impl Formula {
             }
         }
         // The rows are those of the formula as written: a simpler one may depend on less (`pow(x_i, 0)`).
-        let axes: Vec<Option<Axis>> = outputs.iter().map(|&node| graph.indices(node).single()).collect();
+        let axes: Vec<Option<Axis>> = outputs
+            .iter()
+            .map(|&node| graph.indices(node).single())
+            .collect();
         let (graph, outputs) = decompose(graph, outputs);
         let (graph, outputs) = simplify(&graph, &outputs);
-        let outputs = outputs.into_iter().zip(axes).map(|(node, axis)| Output { node, axis }).collect();
-        Formula { inputs, graph, outputs, needs_rows }
+        let outputs = outputs
+            .into_iter()
+            .zip(axes)
+            .map(|(node, axis)| Output { node, axis })
+            .collect();
+        Formula {
+            inputs,
+            graph,
+            outputs,
+            needs_rows,
+        }
     }
 
     /// The node of an input.
@@ -84,7 +96,12 @@ impl Formula {
         for (output, name) in self.outputs.iter().zip(cotangent) {
             let Some(name) = name else { continue };
             let shape = self.graph.shape(output.node);
-            result.inputs.push(Input { name, axis: output.axis, shape, cotangent: true });
+            result.inputs.push(Input {
+                name,
+                axis: output.axis,
+                shape,
+                cotangent: true,
+            });
             let seed = result.input_node(result.inputs.len() - 1);
             seeds.push((output.node, seed));
         }
@@ -96,8 +113,14 @@ impl Formula {
             .map(|(c, &n)| c.unwrap_or_else(|| result.graph.constant(0.0, self.inputs[n].shape)))
             .collect();
         let (graph, roots) = simplify(&result.graph, &roots);
-        result.outputs =
-            roots.iter().zip(wrt).map(|(&node, &n)| Output { node, axis: self.inputs[n].axis }).collect();
+        result.outputs = roots
+            .iter()
+            .zip(wrt)
+            .map(|(&node, &n)| Output {
+                node,
+                axis: self.inputs[n].axis,
+            })
+            .collect();
         result.graph = graph;
         result
     }
@@ -109,7 +132,11 @@ impl Formula {
         let own = self.inputs.len();
         let mut pairs = vec![];
         for n in 0..own {
-            let input = Input { name: format!("t_{}", self.inputs[n].name), cotangent: true, ..self.inputs[n].clone() };
+            let input = Input {
+                name: format!("t_{}", self.inputs[n].name),
+                cotangent: true,
+                ..self.inputs[n].clone()
+            };
             result.inputs.push(input);
             pairs.push((result.input_node(n), result.input_node(own + n)));
         }
@@ -142,9 +169,17 @@ impl Formula {
                 if self.graph.ty(output.node).element != Element::Real {
                     return None;
                 }
-                let suffix = output.axis.map_or(String::new(), |a| format!("_{}", a.letter()));
+                let suffix = output
+                    .axis
+                    .map_or(String::new(), |a| format!("_{}", a.letter()));
                 let name = (1..)
-                    .map(|n: usize| if n == 1 { format!("e{suffix}") } else { format!("e{n}{suffix}") })
+                    .map(|n: usize| {
+                        if n == 1 {
+                            format!("e{suffix}")
+                        } else {
+                            format!("e{n}{suffix}")
+                        }
+                    })
                     .find(|name| !taken.contains(name));
                 taken.extend(name.clone());
                 name
@@ -156,15 +191,31 @@ impl Formula {
     pub fn compile(&self) -> Function {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.node).collect();
         let (mut graph, roots) = late(&self.graph, &roots);
-        let outputs: Vec<Output> =
-            roots.iter().zip(&self.outputs).map(|(&node, o)| Output { node, axis: o.axis }).collect();
+        let outputs: Vec<Output> = roots
+            .iter()
+            .zip(&self.outputs)
+            .map(|(&node, o)| Output { node, axis: o.axis })
+            .collect();
         let schedule = schedule(&graph, &outputs, self.inputs.len());
-        let passes: Vec<KernelIr> =
-            schedule.passes.iter().map(|pass| lower_pass(&mut graph, &schedule, pass)).collect();
+        let passes: Vec<KernelIr> = schedule
+            .passes
+            .iter()
+            .map(|pass| lower_pass(&mut graph, &schedule, pass))
+            .collect();
         let needs_rows = passes
             .iter()
-            .map(|p| self.needs_rows.iter().find(|(axis, _)| Some(*axis) == p.inner).map(|(_, name)| name.clone()))
+            .map(|p| {
+                self.needs_rows
+                    .iter()
+                    .find(|(axis, _)| Some(*axis) == p.inner)
+                    .map(|(_, name)| name.clone())
+            })
             .collect();
-        Function { inputs: self.inputs.clone(), passes, outputs: schedule.outputs, needs_rows }
+        Function {
+            inputs: self.inputs.clone(),
+            passes,
+            outputs: schedule.outputs,
+            needs_rows,
+        }
     }
 }

@@ -51,15 +51,33 @@ pub fn schedule(g: &Graph, outputs: &[Output], inputs: usize) -> Schedule {
     let mut pass_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (key, reduces) in by_level(g, &roots) {
         pass_of.extend(reduces.iter().map(|&r| (r, passes.len())));
-        passes.push(Pass { outer: key.outer, inner: Some(key.inner), reduces, outputs: vec![] });
+        passes.push(Pass {
+            outer: key.outer,
+            inner: Some(key.inner),
+            reduces,
+            outputs: vec![],
+        });
     }
-    let place: Vec<usize> = outputs.iter().map(|o| place_output(g, *o, &mut passes, &pass_of)).collect();
+    let place: Vec<usize> = outputs
+        .iter()
+        .map(|o| place_output(g, *o, &mut passes, &pass_of))
+        .collect();
 
     // What later passes (and outputs placed elsewhere) need from earlier ones.
     let mut kept: Vec<BTreeSet<NodeId>> = vec![BTreeSet::new(); passes.len()];
     for (p, pass) in passes.iter().enumerate() {
-        let mut roots: Vec<NodeId> = pass.reduces.iter().flat_map(|&r| g.node(r).args.clone()).collect();
-        roots.extend(outputs.iter().zip(&place).filter(|&(_, &at)| at == p).map(|(o, _)| o.node));
+        let mut roots: Vec<NodeId> = pass
+            .reduces
+            .iter()
+            .flat_map(|&r| g.node(r).args.clone())
+            .collect();
+        roots.extend(
+            outputs
+                .iter()
+                .zip(&place)
+                .filter(|&(_, &at)| at == p)
+                .map(|(o, _)| o.node),
+        );
         for r in needed_reduces(g, &roots) {
             if pass_of[&r] != p {
                 kept[pass_of[&r]].insert(r);
@@ -81,7 +99,11 @@ pub fn schedule(g: &Graph, outputs: &[Output], inputs: usize) -> Schedule {
             next += 1;
         }
     }
-    Schedule { passes, slots, outputs: result }
+    Schedule {
+        passes,
+        slots,
+        outputs: result,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +122,14 @@ fn by_level(g: &Graph, roots: &[NodeId]) -> BTreeMap<Key, Vec<NodeId>> {
         let mut level = below;
         if let Kind::Reduce(_, inner, _) = node.kind {
             let outer = node.indices.single();
-            groups.entry(Key { level: below, inner, outer }).or_default().push(id);
+            groups
+                .entry(Key {
+                    level: below,
+                    inner,
+                    outer,
+                })
+                .or_default()
+                .push(id);
             level += 1;
         }
         levels.insert(id, level);
@@ -126,14 +155,26 @@ pub fn needed_reduces(g: &Graph, roots: &[NodeId]) -> BTreeSet<NodeId> {
     found
 }
 
-fn place_output(g: &Graph, output: Output, passes: &mut Vec<Pass>, pass_of: &BTreeMap<NodeId, usize>) -> usize {
-    let ready = needed_reduces(g, &[output.node]).iter().map(|r| pass_of[r]).max();
+fn place_output(
+    g: &Graph,
+    output: Output,
+    passes: &mut Vec<Pass>,
+    pass_of: &BTreeMap<NodeId, usize>,
+) -> usize {
+    let ready = needed_reduces(g, &[output.node])
+        .iter()
+        .map(|r| pass_of[r])
+        .max();
     let first = ready.unwrap_or(0);
     // With nothing to wait for, a fold would only be run for its rows: prefer a pass without one.
-    let found = (first..passes.len())
-        .find(|&p| passes[p].outer == output.axis && (ready.is_some() || passes[p].inner.is_none()));
+    let found = (first..passes.len()).find(|&p| {
+        passes[p].outer == output.axis && (ready.is_some() || passes[p].inner.is_none())
+    });
     found.unwrap_or_else(|| {
-        passes.push(Pass { outer: output.axis, ..Pass::default() });
+        passes.push(Pass {
+            outer: output.axis,
+            ..Pass::default()
+        });
         passes.len() - 1
     })
 }

@@ -70,12 +70,21 @@ pub struct Type {
 impl Type {
     /// A real value of this shape.
     pub fn real(shape: Shape) -> Type {
-        Type { element: Element::Real, shape }
+        Type {
+            element: Element::Real,
+            shape,
+        }
     }
     /// The type of a real number.
-    pub const SCALAR: Type = Type { element: Element::Real, shape: Shape::Scalar };
+    pub const SCALAR: Type = Type {
+        element: Element::Real,
+        shape: Shape::Scalar,
+    };
     /// The type of a condition.
-    pub const BOOL: Type = Type { element: Element::Bool, shape: Shape::Scalar };
+    pub const BOOL: Type = Type {
+        element: Element::Bool,
+        shape: Shape::Scalar,
+    };
 }
 
 impl fmt::Display for Type {
@@ -130,7 +139,10 @@ impl Indices {
     pub const NONE: Indices = Indices { i: false, j: false };
     /// Exactly one index, or none.
     pub fn of(axis: Option<Axis>) -> Indices {
-        Indices { i: axis == Some(Axis::I), j: axis == Some(Axis::J) }
+        Indices {
+            i: axis == Some(Axis::I),
+            j: axis == Some(Axis::J),
+        }
     }
     /// Whether the set holds the axis.
     pub fn contains(self, axis: Axis) -> bool {
@@ -142,7 +154,10 @@ impl Indices {
     /// The union.
     #[must_use]
     pub fn union(self, other: Indices) -> Indices {
-        Indices { i: self.i || other.i, j: self.j || other.j }
+        Indices {
+            i: self.i || other.i,
+            j: self.j || other.j,
+        }
     }
     /// The set without the axis.
     #[must_use]

@@ -4,6 +4,10 @@
 //! (`cargo xtask ptxas` assembles; the interpreter runs).
 
 #[path = "ptx/kernels.rs"]
+#[allow(
+    clippy::approx_constant,
+    reason = "it is device text, which has no such constants"
+)]
 mod kernels;
 
 use keops_compiler::ptx;

@@ -6,9 +6,9 @@
 //!
 //! Invariants: every operation is lane-wise; a mask is only made by comparisons and mask operations; comparisons with
 //! NaN are false; no operation panics.
+use crate::math;
 #[allow(unused_imports, reason = "the device's mini-core has its names there")]
 use crate::prelude::*;
-use crate::math;
 use crate::real::Real;
 
 /// One instruction set at one value type.

@@ -10,9 +10,9 @@
 //! Memory of a pass: *parameters* and *outer* rows hold their raw columns, then the derived ones; *inner* rows hold the
 //! `INNER_USED` columns that the pair part reads, in the order `prepare_inner` puts them; a *state row* holds the
 //! reductions' partial results between blocks of inner rows.
+use crate::isa::Isa;
 #[allow(unused_imports, reason = "the device's mini-core has its names there")]
 use crate::prelude::*;
-use crate::isa::Isa;
 use crate::real::Real;
 use crate::tile::Pairs;
 
@@ -67,6 +67,9 @@ pub trait Kernel<T: Real>: Copy + 'static {
     const ROW: usize;
     /// Columns of an output row.
     const OUT: usize;
+    /// Special functions beyond an exponential that one pair takes: kernels with many get small register tiles, whose
+    /// code is shorter.
+    const SPECIAL: usize = 0;
     /// Accumulators in registers while a block of inner rows is folded.
     type State<A: Copy>: Words<A>;
 
@@ -99,7 +102,13 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// arguments (ties go to the lower index), sums only in the last bit.
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V);
     /// Computes the output columns from the state row, the outer columns and the parameters.
-    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn finish<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        V: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+    >(
         s: S,
         p: &P,
         x: &X,

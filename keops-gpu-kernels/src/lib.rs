@@ -8,7 +8,10 @@
 //! The *device-only* part (mini-core, intrinsics, reduction skeletons) lives under `device/` as text in [`device`].
 #![no_std]
 #![warn(missing_docs)]
-#![allow(clippy::approx_constant, reason = "the device crate has no core::f64::consts")]
+#![allow(
+    clippy::approx_constant,
+    reason = "the device crate has no core::f64::consts"
+)]
 
 extern crate alloc;
 
@@ -20,9 +23,9 @@ mod macros;
 
 pub mod abi;
 pub mod device;
-pub mod real;
 pub mod isa;
-pub mod tile;
 pub mod kernel;
 pub mod math;
+pub mod real;
 pub mod reduce;
+pub mod tile;

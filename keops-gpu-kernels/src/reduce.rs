@@ -14,10 +14,10 @@ use crate::prelude::*;
 ///
 /// Row: hi, lo. The merge is Knuth's TwoSum, so the merged sum carries twice the precision of the value type.
 pub mod sum {
-    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
-    use crate::prelude::*;
     use crate::isa::Isa;
     use crate::kernel::{Columns, ColumnsMut};
+    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
+    use crate::prelude::*;
     use crate::tile::Pairs;
 
     /// (a, b) with a + b = x + y exactly and a = x ⊕ y.
@@ -49,15 +49,26 @@ pub mod sum {
         s.sum_mul(acc, a, b)
     }
     /// Adds a block's sum to the row.
+    ///
+    /// The error is moved back into hi, so that lo stays below half a unit in hi's last place however many blocks there
+    /// are; an infinite hi, whose error is NaN, is left alone.
     #[inline(always)]
     pub fn flush<S: Isa, W: ColumnsMut<S::F>>(s: S, acc: S::F, row: &mut W, at: usize) {
         let (hi, err) = two_sum(s, row.get(at), acc);
-        row.put(at, hi);
-        row.put(at + 1, s.add(row.get(at + 1), err));
+        let lo = s.add(row.get(at + 1), err);
+        let total = s.add(hi, lo);
+        let known = s.eq(total, total);
+        row.put(at, s.select(known, total, hi));
+        row.put(at + 1, s.select(known, s.sub(lo, s.sub(total, hi)), lo));
     }
     /// Adds another row's sum.
     #[inline(always)]
-    pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V, at: usize) {
+    pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(
+        s: S,
+        row: &mut W,
+        other: &V,
+        at: usize,
+    ) {
         flush(s, other.get(at), row, at);
         row.put(at + 1, s.add(row.get(at + 1), other.get(at + 1)));
     }
@@ -74,10 +85,10 @@ macro_rules! extremum {
     ($name:ident, $fold:ident, $pick:ident, $neutral:expr, $doc:literal) => {
         #[doc = $doc]
         pub mod $name {
-            #[allow(unused_imports, reason = "the device's mini-core has its names there")]
-            use crate::prelude::*;
             use crate::isa::Isa;
             use crate::kernel::{Columns, ColumnsMut};
+            #[allow(unused_imports, reason = "the device's mini-core has its names there")]
+            use crate::prelude::*;
             use crate::tile::Pairs;
 
             /// Writes the neutral element.
@@ -102,22 +113,39 @@ macro_rules! extremum {
             }
             /// Folds another row in.
             #[inline(always)]
-            pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V, at: usize) {
+            pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(
+                s: S,
+                row: &mut W,
+                other: &V,
+                at: usize,
+            ) {
                 row.put(at, s.$pick(other.get(at), row.get(at)));
             }
         }
     };
 }
-extremum!(min, fold_min, pick_min, f64::INFINITY, "min v, NaN ignored; +inf of nothing. Row and registers: the value.");
-extremum!(max, fold_max, pick_max, f64::NEG_INFINITY, "max v, NaN ignored; −inf of nothing. Row and registers: the value.");
+extremum!(
+    min,
+    fold_min,
+    pick_min,
+    f64::INFINITY,
+    "min v, NaN ignored; +inf of nothing. Row and registers: the value."
+);
+extremum!(
+    max,
+    fold_max,
+    pick_max,
+    f64::NEG_INFINITY,
+    "max v, NaN ignored; −inf of nothing. Row and registers: the value."
+);
 
 /// The K smallest values, ascending, with their indices; ties in index order; NaN ignored; padded with +inf and
 /// [`NONE`](crate::real::NONE). K = 1 is argmin. Row and registers: K values, then K indices. Negate the values for maxima.
 pub mod kmin {
-    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
-    use crate::prelude::*;
     use crate::isa::Isa;
     use crate::kernel::{Columns, ColumnsMut};
+    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
+    use crate::prelude::*;
     use crate::real::{NONE, Real};
     use crate::tile::Pairs;
 
@@ -149,7 +177,14 @@ pub mod kmin {
     }
     /// Inserts the tile's rows, one after another.
     #[inline(always)]
-    pub fn step<S: Pairs, const N: usize>(s: S, state: &mut [S::A; N], at: usize, k: usize, v: S::F, j: S::F) {
+    pub fn step<S: Pairs, const N: usize>(
+        s: S,
+        state: &mut [S::A; N],
+        at: usize,
+        k: usize,
+        v: S::F,
+        j: S::F,
+    ) {
         let o = s.outer();
         let mut q = 0;
         while q < S::ROWS {
@@ -192,7 +227,13 @@ pub mod kmin {
     }
     /// Inserts another row's K entries; equal values in index order, whichever row holds the lower one.
     #[inline(always)]
-    pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V, at: usize, k: usize) {
+    pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(
+        s: S,
+        row: &mut W,
+        other: &V,
+        at: usize,
+        k: usize,
+    ) {
         let mut e = 0;
         while e < k {
             let mut value = other.get(at + e);
@@ -218,11 +259,11 @@ pub mod kmin {
 /// Registers: m, Σ eᵛ⁻ᵐ. Row: m, hi, lo. m is kept within the finite numbers, so that no difference of infinities
 /// arises: −inf anywhere contributes 0, +inf makes the sum +inf.
 pub mod logsumexp {
-    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
-    use crate::prelude::*;
     use super::sum;
     use crate::isa::Isa;
     use crate::kernel::{Columns, ColumnsMut};
+    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
+    use crate::prelude::*;
     use crate::real::Real;
     use crate::tile::Pairs;
 
@@ -254,7 +295,12 @@ pub mod logsumexp {
     }
     /// Folds a tile. Returns the factor by which earlier sums shrink, and the weight of each pair of the tile.
     #[inline(always)]
-    pub fn step<S: Pairs, const N: usize>(s: S, state: &mut [S::A; N], at: usize, v: S::F) -> (S::A, S::F) {
+    pub fn step<S: Pairs, const N: usize>(
+        s: S,
+        state: &mut [S::A; N],
+        at: usize,
+        v: S::F,
+    ) -> (S::A, S::F) {
         let o = s.outer();
         let before = state[at];
         let max = o.pick_min(s.fold_max(before, v), o.lit(S::T::MAX));
@@ -285,7 +331,13 @@ pub mod logsumexp {
     }
     /// Shrinks a sum of the row, then adds a block's.
     #[inline(always)]
-    pub fn flush_sum<S: Isa, W: ColumnsMut<S::F>>(s: S, acc: S::F, shrink: S::F, row: &mut W, at: usize) {
+    pub fn flush_sum<S: Isa, W: ColumnsMut<S::F>>(
+        s: S,
+        acc: S::F,
+        shrink: S::F,
+        row: &mut W,
+        at: usize,
+    ) {
         row.put(at, s.mul(row.get(at), shrink));
         row.put(at + 1, s.mul(row.get(at + 1), shrink));
         sum::flush(s, acc, row, at);

@@ -1,4 +1,4 @@
-//! The `keops!` macro: tokens in, [`keops_compiler::expand`], tokens out. No logic lives here.
+//! The `keops!` macro: tokens in, [`keops_compiler::expand()`], tokens out. No logic lives here.
 
 use proc_macro::TokenStream;
 

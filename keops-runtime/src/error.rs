@@ -58,7 +58,9 @@ pub enum Error {
         axis: char,
     },
     /// More rows than an index can count, 2³² − 1.
-    #[error("{function}: {variable} has {rows} rows, more than 4294967295; split the array and combine the results")]
+    #[error(
+        "{function}: {variable} has {rows} rows, more than 4294967295; split the array and combine the results"
+    )]
     TooManyRows {
         /// The formula.
         function: &'static str,
@@ -83,7 +85,9 @@ pub enum Error {
         axis: char,
     },
     /// The result, or the working memory for it, cannot be allocated.
-    #[error("{function}: out of memory: {bytes} bytes {purpose} cannot be allocated; run it on fewer rows at a time")]
+    #[error(
+        "{function}: out of memory: {bytes} bytes {purpose} cannot be allocated; run it on fewer rows at a time"
+    )]
     OutOfMemory {
         /// The formula.
         function: &'static str,
@@ -93,7 +97,9 @@ pub enum Error {
         bytes: usize,
     },
     /// There is no CUDA device of this number.
-    #[error("{function}: there is no CUDA device {device} ({count} found); use Backend::Auto to run on what is there")]
+    #[error(
+        "{function}: there is no CUDA device {device} ({count} found); use Backend::Auto to run on what is there"
+    )]
     NoDevice {
         /// The formula.
         function: &'static str,
@@ -103,7 +109,9 @@ pub enum Error {
         count: usize,
     },
     /// The CUDA driver cannot be used.
-    #[error("{function}: no CUDA driver: {reason}; use Backend::Cpu, or Backend::Auto to fall back to it")]
+    #[error(
+        "{function}: no CUDA driver: {reason}; use Backend::Cpu, or Backend::Auto to fall back to it"
+    )]
     NoDriver {
         /// The formula.
         function: &'static str,

@@ -29,7 +29,11 @@ pub fn call<T: Float>(
 /// # Panics
 /// When there is none: an expansion takes as many as its function has.
 pub fn take<T: Float, V: FromValue<T>>(values: &mut Values<T>) -> V {
-    V::from_value(values.next().expect("a function has the outputs that its expansion takes"))
+    V::from_value(
+        values
+            .next()
+            .expect("a function has the outputs that its expansion takes"),
+    )
 }
 
 /// The error that a function has no PTX.

@@ -2,7 +2,10 @@
 //!
 //! Invariants: nothing is copied (a parameter passed by value is moved); any strides are accepted, negative and zero ones
 //! too. The rank is checked by the types, the number of columns by [`Rows::check`] before anything runs.
-use ndarray::{ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3, ShapeBuilder as _};
+use ndarray::{
+    ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3,
+    ShapeBuilder as _,
+};
 
 use crate::cpu::pack::Source;
 use crate::error::Error;
@@ -34,11 +37,15 @@ enum Numbers<'a, T> {
 
 impl<'a, T: Float> Rows<'a, T> {
     fn view(view: ArrayView3<'a, T>) -> Self {
-        Rows { data: Numbers::View(Source::values(view)) }
+        Rows {
+            data: Numbers::View(Source::values(view)),
+        }
     }
     /// From `flat`, which holds `rows` × `r` × `c` numbers.
     fn flat(flat: &'a [T], rows: usize, r: usize, c: usize) -> Self {
-        Rows { data: Numbers::View(Source::contiguous(flat, rows, r, c)) }
+        Rows {
+            data: Numbers::View(Source::contiguous(flat, rows, r, c)),
+        }
     }
     fn scalars(view: ArrayView1<'a, T>) -> Self {
         Self::view(view.insert_axis(Dim(1)).insert_axis(Dim(2)))
@@ -71,7 +78,11 @@ impl<'a, T: Float> Rows<'a, T> {
             Shape::Matrix(a, b) => (r, c) == (a, b),
         };
         if !fits {
-            let found = if let Shape::Matrix(..) = input.shape { Shape::Matrix(r, c) } else { Shape::Vector(c) };
+            let found = if let Shape::Matrix(..) = input.shape {
+                Shape::Matrix(r, c)
+            } else {
+                Shape::Vector(c)
+            };
             return Err(Error::Columns {
                 function,
                 variable: input.name,
@@ -82,7 +93,11 @@ impl<'a, T: Float> Rows<'a, T> {
         }
         // The last index must differ from the one that means "none".
         if rows > u32::MAX as usize {
-            return Err(Error::TooManyRows { function, variable: input.name, rows });
+            return Err(Error::TooManyRows {
+                function,
+                variable: input.name,
+                rows,
+            });
         }
         Ok(rows)
     }

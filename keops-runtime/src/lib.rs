@@ -34,6 +34,7 @@ pub mod __private {
     pub use keops_gpu_kernels::reduce;
     pub use keops_gpu_kernels::tile::Pairs;
 
+    pub use crate::Error;
     pub use crate::cpu::isa::{self, Level};
     pub use crate::cpu::table::{Table, table};
     pub use crate::expansion::{Values, call, no_ptx, take, zeros_like};
@@ -44,6 +45,5 @@ pub mod __private {
     pub use crate::plan::{Axis, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
     pub use crate::shape::{Matrix, Scalar, Shape, Vector};
-    pub use crate::Error;
     pub use ndarray;
 }

@@ -52,7 +52,11 @@ pub struct Options {
 impl Options {
     /// The default options.
     pub const fn new() -> Self {
-        Options { backend: Backend::Auto, accumulate: Accumulate::Block, level: None }
+        Options {
+            backend: Backend::Auto,
+            accumulate: Accumulate::Block,
+            level: None,
+        }
     }
     /// Runs on this backend.
     pub const fn on(mut self, backend: Backend) -> Self {
@@ -76,15 +80,25 @@ impl Options {
         let backend = match self.backend {
             Backend::Auto => match environment() {
                 Ok(backend) => *backend,
-                Err(value) => return Err(Error::UnknownBackend { function: function.name, value: value.clone() }),
+                Err(value) => {
+                    return Err(Error::UnknownBackend {
+                        function: function.name,
+                        value: value.clone(),
+                    });
+                }
             },
             chosen => chosen,
         };
         match backend {
             Backend::Auto | Backend::Cpu => Ok(()),
             Backend::Cuda(_) | Backend::CudaAll => Err(match function.ptx {
-                Ok(_) => Error::NoLaunch { function: function.name },
-                Err(reason) => Error::NoPtx { function: function.name, reason },
+                Ok(_) => Error::NoLaunch {
+                    function: function.name,
+                },
+                Err(reason) => Error::NoPtx {
+                    function: function.name,
+                    reason,
+                },
             }),
         }
     }

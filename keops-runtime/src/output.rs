@@ -46,7 +46,8 @@ impl<T: Copy> Value<T> {
     pub(crate) fn try_clone(&self) -> Result<Self, usize> {
         fn copied<E: Copy>(from: &[E]) -> Result<Vec<E>, usize> {
             let mut to = Vec::new();
-            to.try_reserve_exact(from.len()).map_err(|_| size_of_val(from))?;
+            to.try_reserve_exact(from.len())
+                .map_err(|_| size_of_val(from))?;
             to.extend_from_slice(from);
             Ok(to)
         }
@@ -54,7 +55,11 @@ impl<T: Copy> Value<T> {
             Data::Values(values) => Data::Values(copied(values)?),
             Data::Indices(indices) => Data::Indices(copied(indices)?),
         };
-        Ok(Value { rows: self.rows, shape: self.shape, data })
+        Ok(Value {
+            rows: self.rows,
+            shape: self.shape,
+            data,
+        })
     }
 }
 
@@ -150,14 +155,40 @@ mod tests {
 
     #[test]
     fn rank_follows_rows_and_shape() {
-        let value = |rows, shape, n| Value { rows, shape, data: Data::Values(vec![2.0f32; n]) };
+        let value = |rows, shape, n| Value {
+            rows,
+            shape,
+            data: Data::Values(vec![2.0f32; n]),
+        };
         assert_eq!(f32::from_value(value(None, Shape::Scalar, 1)), 2.0);
-        assert_eq!(Array1::<f32>::from_value(value(Some(4), Shape::Scalar, 4)).dim(), 4);
-        assert_eq!(Array1::<f32>::from_value(value(None, Shape::Vector(3), 3)).dim(), 3);
-        assert_eq!(Array2::<f32>::from_value(value(Some(0), Shape::Vector(3), 0)).dim(), (0, 3));
-        assert_eq!(Array2::<f32>::from_value(value(None, Shape::Matrix(2, 3), 6)).dim(), (2, 3));
-        assert_eq!(Array3::<f32>::from_value(value(Some(4), Shape::Matrix(2, 3), 24)).dim(), (4, 2, 3));
-        let index: Value<f64> = Value { rows: Some(1), shape: Shape::Scalar, data: Data::Indices(vec![usize::MAX]) };
-        assert_eq!(Array1::<usize>::from_value(index), Array1::from(vec![usize::MAX]));
+        assert_eq!(
+            Array1::<f32>::from_value(value(Some(4), Shape::Scalar, 4)).dim(),
+            4
+        );
+        assert_eq!(
+            Array1::<f32>::from_value(value(None, Shape::Vector(3), 3)).dim(),
+            3
+        );
+        assert_eq!(
+            Array2::<f32>::from_value(value(Some(0), Shape::Vector(3), 0)).dim(),
+            (0, 3)
+        );
+        assert_eq!(
+            Array2::<f32>::from_value(value(None, Shape::Matrix(2, 3), 6)).dim(),
+            (2, 3)
+        );
+        assert_eq!(
+            Array3::<f32>::from_value(value(Some(4), Shape::Matrix(2, 3), 24)).dim(),
+            (4, 2, 3)
+        );
+        let index: Value<f64> = Value {
+            rows: Some(1),
+            shape: Shape::Scalar,
+            data: Data::Indices(vec![usize::MAX]),
+        };
+        assert_eq!(
+            Array1::<usize>::from_value(index),
+            Array1::from(vec![usize::MAX])
+        );
     }
 }

@@ -77,8 +77,16 @@ pub(crate) fn run_passes<T: Float>(
     inputs: &[&Rows<'_, T>],
     options: &Options,
 ) -> Result<Vec<Value<T>>, Error> {
-    assert_eq!(function.passes.len(), tables.len(), "one table for each pass");
-    assert_eq!(function.inputs.len(), inputs.len(), "one array for each input");
+    assert_eq!(
+        function.passes.len(),
+        tables.len(),
+        "one table for each pass"
+    );
+    assert_eq!(
+        function.inputs.len(),
+        inputs.len(),
+        "one array for each input"
+    );
     let extents = check(function, inputs)?;
     options.settle(function)?;
     let mut slots: Vec<Slot<'_, '_, T>> = inputs.iter().map(|rows| Slot::Input(rows)).collect();
@@ -119,9 +127,18 @@ fn check<T: Float>(function: &'static Function, inputs: &[&Rows<'_, T>]) -> Resu
         if let (Some(reduction), Some(inner)) = (pass.needs_rows, pass.inner) {
             let empty = pass.outer.is_some_and(|outer| extents.get(outer) == 0);
             if extents.get(inner) == 0 && !empty {
-                let variable = if inner == Axis::I { firsts[0] } else { firsts[1] };
+                let variable = if inner == Axis::I {
+                    firsts[0]
+                } else {
+                    firsts[1]
+                };
                 let axis = inner.letter();
-                return Err(Error::EmptyReduction { function: function.name, reduction, variable, axis });
+                return Err(Error::EmptyReduction {
+                    function: function.name,
+                    reduction,
+                    variable,
+                    axis,
+                });
             }
         }
     }
@@ -137,12 +154,25 @@ fn run_pass<T: Float>(
     extents: Extents,
     options: &Options,
 ) -> Result<Vec<Value<T>>, Error> {
-    let out_of_memory = |purpose, bytes| Error::OutOfMemory { function: function.name, purpose, bytes };
-    let outer: Vec<Source<'_, T>> = pass.outer_slots.iter().map(|&slot| slots[slot].source()).collect();
-    let inner: Vec<Source<'_, T>> = pass.inner_slots.iter().map(|&slot| slots[slot].source()).collect();
+    let out_of_memory = |purpose, bytes| Error::OutOfMemory {
+        function: function.name,
+        purpose,
+        bytes,
+    };
+    let outer: Vec<Source<'_, T>> = pass
+        .outer_slots
+        .iter()
+        .map(|&slot| slots[slot].source())
+        .collect();
+    let inner: Vec<Source<'_, T>> = pass
+        .inner_slots
+        .iter()
+        .map(|&slot| slots[slot].source())
+        .collect();
 
     let lengths = [table.sizes.params, table.sizes.state];
-    let mut scratch = Scratch::new::<T>(&lengths).map_err(|bytes| out_of_memory("of working memory", bytes))?;
+    let mut scratch =
+        Scratch::new::<T>(&lengths).map_err(|bytes| out_of_memory("of working memory", bytes))?;
     let [params, neutral] = scratch.split(lengths);
     let mut at = 0;
     for parameter in pass.parameters {
@@ -158,7 +188,10 @@ fn run_pass<T: Float>(
             }
         }
     }
-    assert_eq!(at, table.sizes.params_raw, "parameter columns of the kernel");
+    assert_eq!(
+        at, table.sizes.params_raw,
+        "parameter columns of the kernel"
+    );
     params[at..].fill(T::default());
     neutral.fill(T::default());
     table.prepare(params, neutral);
@@ -174,17 +207,30 @@ fn run_pass<T: Float>(
         n: pass.inner.map_or(0, |axis| extents.get(axis)),
         each_row: options.accumulate != Accumulate::Block,
     };
-    let shapes: Vec<(usize, bool)> = pass.outputs.iter().map(|output| (output.shape.len(), output.index)).collect();
-    let made = job.run(&shapes).map_err(|error| out_of_memory(error.purpose, error.bytes))?;
+    let shapes: Vec<(usize, bool)> = pass
+        .outputs
+        .iter()
+        .map(|output| (output.shape.len(), output.index))
+        .collect();
+    let made = job
+        .run(&shapes)
+        .map_err(|error| out_of_memory(error.purpose, error.bytes))?;
     Ok(made
         .into_iter()
         .zip(pass.outputs)
-        .map(|(data, output)| Value { rows: output.axis.map(|axis| extents.get(axis)), shape: output.shape, data })
+        .map(|(data, output)| Value {
+            rows: output.axis.map(|axis| extents.get(axis)),
+            shape: output.shape,
+            data,
+        })
         .collect())
 }
 
 /// Takes the outputs out of the slots.
-fn collect<T: Float>(function: &'static Function, slots: Vec<Slot<'_, '_, T>>) -> Result<Vec<Value<T>>, Error> {
+fn collect<T: Float>(
+    function: &'static Function,
+    slots: Vec<Slot<'_, '_, T>>,
+) -> Result<Vec<Value<T>>, Error> {
     let mut slots: Vec<Option<Slot<'_, '_, T>>> = slots.into_iter().map(Some).collect();
     let mut values = Vec::with_capacity(function.outputs.len());
     for (k, &slot) in function.outputs.iter().enumerate() {
@@ -194,11 +240,13 @@ fn collect<T: Float>(function: &'static Function, slots: Vec<Slot<'_, '_, T>>) -
                 Some(Slot::Made(value)) => value,
                 _ => unreachable!("just seen"),
             },
-            Some(other) => copy(other, function.inputs.get(slot)).map_err(|bytes| Error::OutOfMemory {
-                function: function.name,
-                purpose: "of output",
-                bytes,
-            })?,
+            Some(other) => {
+                copy(other, function.inputs.get(slot)).map_err(|bytes| Error::OutOfMemory {
+                    function: function.name,
+                    purpose: "of output",
+                    bytes,
+                })?
+            }
             None => unreachable!("a slot is taken at its last use"),
         });
     }
@@ -211,7 +259,11 @@ fn copy<T: Float>(slot: &Slot<'_, '_, T>, input: Option<&Input>) -> Result<Value
         (Slot::Input(rows), Some(input)) => {
             let source = rows.source();
             let rows = input.axis.map(|_| source.dim().0);
-            Ok(Value { rows, shape: input.shape, data: Data::Values(source.to_vec()?) })
+            Ok(Value {
+                rows,
+                shape: input.shape,
+                data: Data::Values(source.to_vec()?),
+            })
         }
         (Slot::Made(value), _) => value.try_clone(),
         (Slot::Input(_), None) => unreachable!("inputs have descriptions"),

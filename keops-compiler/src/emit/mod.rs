@@ -6,6 +6,7 @@
 
 mod statements;
 
+use crate::lower::cost::Cost;
 use crate::lower::kernel::KernelIr;
 use crate::lower::{Reducer, Slot, UNROLL};
 use statements::{Names, write_block};
@@ -32,8 +33,14 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
     };
     let mut out = String::new();
     let _ = writeln!(out, "pub struct {name};\n{}", copy.replace("NAME", name));
-    let _ = writeln!(out, "const _: () = {{\nuse {kernels}::{{isa, kernel, real, reduce, tile}};");
-    let _ = writeln!(out, "#[allow(unused_variables, unused_mut, unused_parens, unused_imports, clippy::all, clippy::pedantic)]");
+    let _ = writeln!(
+        out,
+        "const _: () = {{\nuse {kernels}::{{isa, kernel, real, reduce, tile}};"
+    );
+    let _ = writeln!(
+        out,
+        "#[allow(unused_variables, unused_mut, unused_parens, unused_imports, clippy::all, clippy::pedantic)]"
+    );
     let _ = writeln!(out, "impl{generics} kernel::Kernel<{t}> for {name} {{");
     for (constant, value) in [
         ("PARAMS", ir.params),
@@ -42,6 +49,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         ("OUTER_DERIVED", ir.outer_derived),
         ("INNER", ir.inner_raw),
         ("INNER_USED", ir.inner_used),
+        ("SPECIAL", Cost::of(ir).long),
         ("ROW", ir.row_words),
         ("OUT", ir.out_columns()),
     ] {
@@ -60,37 +68,75 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         &mut out,
         t,
         "prepare_params<S: isa::Isa<T = @>, P: kernel::ColumnsMut<S::F>>(s: S, p: &mut P)",
-        |o| write_block(o, &ir.prepare_params, Names { sink: "p", ..Names::DEFAULT }),
+        |o| {
+            write_block(
+                o,
+                &ir.prepare_params,
+                Names {
+                    sink: "p",
+                    ..Names::DEFAULT
+                },
+            )
+        },
     );
     function(
         &mut out,
         t,
         "prepare_outer<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &mut X)",
-        |o| write_block(o, &ir.prepare_outer, Names { sink: "x", ..Names::DEFAULT }),
+        |o| {
+            write_block(
+                o,
+                &ir.prepare_outer,
+                Names {
+                    sink: "x",
+                    ..Names::DEFAULT
+                },
+            )
+        },
     );
     function(
         &mut out,
         t,
         "prepare_inner<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, Y: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, y: &Y, used: &mut W)",
-        |o| write_block(o, &ir.prepare_inner, Names { sink: "used", ..Names::DEFAULT }),
+        |o| {
+            write_block(
+                o,
+                &ir.prepare_inner,
+                Names {
+                    sink: "used",
+                    ..Names::DEFAULT
+                },
+            )
+        },
     );
-    function(&mut out, t, "init<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, row: &mut W)", |o| init(o, ir));
     function(
         &mut out,
         t,
-        &format!("begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> [S::F; {n}]"),
+        "init<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, row: &mut W)",
+        |o| init(o, ir),
+    );
+    function(
+        &mut out,
+        t,
+        &format!(
+            "begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> [S::F; {n}]"
+        ),
         |o| begin(o, ir),
     );
     function(
         &mut out,
         t,
-        &format!("step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut [S::A; {n}])"),
+        &format!(
+            "step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut [S::A; {n}])"
+        ),
         |o| write_block(o, &ir.step, Names::DEFAULT),
     );
     function(
         &mut out,
         t,
-        &format!("flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &[S::F; {n}], row: &mut W)"),
+        &format!(
+            "flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &[S::F; {n}], row: &mut W)"
+        ),
         |o| flush(o, ir),
     );
     function(
@@ -103,7 +149,16 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         &mut out,
         t,
         "finish<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, V: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &X, row: &V, out: &mut W)",
-        |o| write_block(o, &ir.finish, Names { sink: "out", ..Names::DEFAULT }),
+        |o| {
+            write_block(
+                o,
+                &ir.finish,
+                Names {
+                    sink: "out",
+                    ..Names::DEFAULT
+                },
+            )
+        },
     );
     out.push_str("}\n};\n");
     out
@@ -111,7 +166,11 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
 
 /// Writes a function; `@` in the signature is the value type.
 fn function(out: &mut String, t: &str, signature: &str, body: impl FnOnce(&mut String)) {
-    let _ = writeln!(out, "#[inline(always)]\nfn {} {{", signature.replace('@', t));
+    let _ = writeln!(
+        out,
+        "#[inline(always)]\nfn {} {{",
+        signature.replace('@', t)
+    );
     body(out);
     out.push_str("}\n");
 }
@@ -128,7 +187,12 @@ fn each(out: &mut String, slot: &Slot, line: impl Fn(&str, &str) -> String) {
     }
     let register = format!("{} + e * {registers}", slot.register);
     let row = format!("{} + e * {words}", slot.row);
-    let _ = writeln!(out, "let mut e = 0;\nwhile e < {} {{\n{}\ne += 1;\n}}", slot.count, line(&register, &row));
+    let _ = writeln!(
+        out,
+        "let mut e = 0;\nwhile e < {} {{\n{}\ne += 1;\n}}",
+        slot.count,
+        line(&register, &row)
+    );
 }
 
 /// Writes a line for each weighted sum of a log Σ exp slot.
@@ -137,7 +201,16 @@ fn each_weighted(out: &mut String, slot: &Slot, line: impl Fn(&str, &str) -> Str
         && sums > 0
     {
         let (register, row) = (slot.register + 2, slot.row + 3);
-        each(out, &Slot { reducer: Reducer::Sum, count: sums, register, row }, line);
+        each(
+            out,
+            &Slot {
+                reducer: Reducer::Sum,
+                count: sums,
+                register,
+                row,
+            },
+            line,
+        );
     }
 }
 
@@ -150,22 +223,36 @@ fn init(out: &mut String, ir: &KernelIr) {
             Reducer::KMin(k) => format!("reduce::kmin::init(s, row, {row}, {k});"),
             Reducer::LogSumExp(_) => format!("reduce::logsumexp::init(s, row, {row});"),
         });
-        each_weighted(out, slot, |_, row| format!("reduce::sum::init(s, row, {row});"));
+        each_weighted(out, slot, |_, row| {
+            format!("reduce::sum::init(s, row, {row});")
+        });
     }
 }
 
 fn begin(out: &mut String, ir: &KernelIr) {
-    let _ = writeln!(out, "let mut state = [reduce::sum::begin(s); {}];", ir.registers);
+    let _ = writeln!(
+        out,
+        "let mut state = [reduce::sum::begin(s); {}];",
+        ir.registers
+    );
     for slot in &ir.slots {
         match slot.reducer {
             Reducer::Sum => {}
-            Reducer::Min => each(out, slot, |r, row| format!("state[{r}] = reduce::min::begin(s, row, {row});")),
-            Reducer::Max => each(out, slot, |r, row| format!("state[{r}] = reduce::max::begin(s, row, {row});")),
+            Reducer::Min => each(out, slot, |r, row| {
+                format!("state[{r}] = reduce::min::begin(s, row, {row});")
+            }),
+            Reducer::Max => each(out, slot, |r, row| {
+                format!("state[{r}] = reduce::max::begin(s, row, {row});")
+            }),
             Reducer::KMin(k) => {
-                each(out, slot, |r, row| format!("reduce::kmin::begin(s, &mut state, {r}, row, {row}, {k});"));
+                each(out, slot, |r, row| {
+                    format!("reduce::kmin::begin(s, &mut state, {r}, row, {row}, {k});")
+                });
             }
             Reducer::LogSumExp(_) => {
-                each(out, slot, |r, row| format!("reduce::logsumexp::begin(s, &mut state, {r}, row, {row});"));
+                each(out, slot, |r, row| {
+                    format!("reduce::logsumexp::begin(s, &mut state, {r}, row, {row});")
+                });
             }
         }
     }
@@ -179,9 +266,13 @@ fn flush(out: &mut String, ir: &KernelIr) {
             Reducer::Min => format!("reduce::min::flush(s, state[{r}], row, {row});"),
             Reducer::Max => format!("reduce::max::flush(s, state[{r}], row, {row});"),
             Reducer::KMin(k) => format!("reduce::kmin::flush(s, state, {r}, row, {row}, {k});"),
-            Reducer::LogSumExp(_) => format!("let shrink = reduce::logsumexp::flush(s, state, {r}, row, {row});"),
+            Reducer::LogSumExp(_) => {
+                format!("let shrink = reduce::logsumexp::flush(s, state, {r}, row, {row});")
+            }
         });
-        each_weighted(out, slot, |r, row| format!("reduce::logsumexp::flush_sum(s, state[{r}], shrink, row, {row});"));
+        each_weighted(out, slot, |r, row| {
+            format!("reduce::logsumexp::flush_sum(s, state[{r}], shrink, row, {row});")
+        });
     }
 }
 

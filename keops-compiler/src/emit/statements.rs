@@ -17,7 +17,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) const DEFAULT: Names = Names { sink: "out", params: "p", outer: "x", inner: "y" };
+    pub(super) const DEFAULT: Names = Names {
+        sink: "out",
+        params: "p",
+        outer: "x",
+        inner: "y",
+    };
 
     fn space(&self, space: Space) -> &'static str {
         match space {
@@ -43,7 +48,10 @@ fn literal(value: f64) -> String {
     if value.is_nan() {
         "s.lit(0.0f64 / 0.0f64)".into()
     } else if value.is_infinite() {
-        format!("s.lit({}1.0f64 / 0.0f64)", if value < 0.0 { "-" } else { "" })
+        format!(
+            "s.lit({}1.0f64 / 0.0f64)",
+            if value < 0.0 { "-" } else { "" }
+        )
     } else {
         format!("s.lit({value:?}f64)")
     }
@@ -54,7 +62,13 @@ fn ix(at: &Ix) -> String {
     let mut parts: Vec<String> = at
         .terms
         .iter()
-        .map(|&(var, stride)| if stride == 1 { format!("d{var}") } else { format!("d{var} * {stride}") })
+        .map(|&(var, stride)| {
+            if stride == 1 {
+                format!("d{var}")
+            } else {
+                format!("d{var} * {stride}")
+            }
+        })
         .collect();
     if at.base != 0 || parts.is_empty() {
         parts.push(at.base.to_string());
@@ -76,9 +90,15 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             let args: Vec<String> = args.iter().map(value).collect();
             writeln!(out, "let v{r} = s.{}({});", prim.method(), args.join(", "))
         }
-        Stmt::SumValue(r, at) => writeln!(out, "let v{r} = reduce::sum::value(s, row, {});", ix(at)),
+        Stmt::SumValue(r, at) => {
+            writeln!(out, "let v{r} = reduce::sum::value(s, row, {});", ix(at))
+        }
         Stmt::RowWord(r, at) => writeln!(out, "let v{r} = row.get({});", ix(at)),
-        Stmt::LogSumExpValue(r, at) => writeln!(out, "let v{r} = reduce::logsumexp::value(s, row, {});", ix(at)),
+        Stmt::LogSumExpValue(r, at) => writeln!(
+            out,
+            "let v{r} = reduce::logsumexp::value(s, row, {});",
+            ix(at)
+        ),
         Stmt::Mutable(r, v) => writeln!(out, "let mut v{r} = {};", value(v)),
         Stmt::Assign(r, v) => writeln!(out, "v{r} = {};", value(v)),
         Stmt::Array(a, n) => writeln!(out, "let mut a{a} = [s.lit(0.0f64); {n}];"),
@@ -88,25 +108,61 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             write_block(out, body, names);
             writeln!(out, "d{var} += 1;\n}}")
         }
-        Stmt::Put(at, v) => writeln!(out, "let put = {};\n{}.put({}, put);", value(v), names.sink, ix(at)),
+        Stmt::Put(at, v) => writeln!(
+            out,
+            "let put = {};\n{}.put({}, put);",
+            value(v),
+            names.sink,
+            ix(at)
+        ),
         Stmt::Sum(at, v) => {
             let at = ix(at);
-            writeln!(out, "state[{at}] = reduce::sum::step(s, state[{at}], {});", value(v))
+            writeln!(
+                out,
+                "state[{at}] = reduce::sum::step(s, state[{at}], {});",
+                value(v)
+            )
         }
         Stmt::SumMul(at, a, b) => {
             let at = ix(at);
-            writeln!(out, "state[{at}] = reduce::sum::step_mul(s, state[{at}], {}, {});", value(a), value(b))
+            writeln!(
+                out,
+                "state[{at}] = reduce::sum::step_mul(s, state[{at}], {}, {});",
+                value(a),
+                value(b)
+            )
         }
         Stmt::Extremum(reducer, at, v) => {
-            let (at, module) = (ix(at), if *reducer == Reducer::Min { "min" } else { "max" });
-            writeln!(out, "state[{at}] = reduce::{module}::step(s, state[{at}], {});", value(v))
+            let (at, module) = (
+                ix(at),
+                if *reducer == Reducer::Min {
+                    "min"
+                } else {
+                    "max"
+                },
+            );
+            writeln!(
+                out,
+                "state[{at}] = reduce::{module}::step(s, state[{at}], {});",
+                value(v)
+            )
         }
         Stmt::KMin(k, at, v) => {
             let index = names.operand(&Operand::RowIndex(Space::Inner));
-            writeln!(out, "reduce::kmin::step(s, state, {}, {k}, {}, {index});", ix(at), value(v))
+            writeln!(
+                out,
+                "reduce::kmin::step(s, state, {}, {k}, {}, {index});",
+                ix(at),
+                value(v)
+            )
         }
         Stmt::LogSumExp(shrink, weight, at, v) => {
-            writeln!(out, "let (v{shrink}, v{weight}) = reduce::logsumexp::step(s, state, {}, {});", ix(at), value(v))
+            writeln!(
+                out,
+                "let (v{shrink}, v{weight}) = reduce::logsumexp::step(s, state, {}, {});",
+                ix(at),
+                value(v)
+            )
         }
         Stmt::Weigh(at, shrink, weight, v) => {
             let at = ix(at);

@@ -110,14 +110,25 @@ impl Compiled {
             .iter()
             .enumerate()
             .map(|(p, ir)| {
-                self.kernels.iter().position(|(_, known)| known == ir).unwrap_or_else(|| {
-                    let name = if function.passes.len() == 1 { base.clone() } else { format!("{base}_pass{p}") };
-                    self.kernels.push((name, ir.clone()));
-                    self.kernels.len() - 1
-                })
+                self.kernels
+                    .iter()
+                    .position(|(_, known)| known == ir)
+                    .unwrap_or_else(|| {
+                        let name = if function.passes.len() == 1 {
+                            base.clone()
+                        } else {
+                            format!("{base}_pass{p}")
+                        };
+                        self.kernels.push((name, ir.clone()));
+                        self.kernels.len() - 1
+                    })
             })
             .collect();
-        self.functions.push(NamedFunction { role, function, kernels });
+        self.functions.push(NamedFunction {
+            role,
+            function,
+            kernels,
+        });
     }
 
     /// The type that implements a kernel.

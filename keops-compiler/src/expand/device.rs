@@ -18,7 +18,13 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
         for number in device_kernels(item) {
             let (name, ir) = &item.kernels[number];
             let ty = item.kernel_type(number);
-            kernels.push_str(&emit::kernel(ir, &ty, item.types, "::keops_gpu_kernels", "impl Copy for NAME {}"));
+            kernels.push_str(&emit::kernel(
+                ir,
+                &ty,
+                item.types,
+                "::keops_gpu_kernels",
+                "impl Copy for NAME {}",
+            ));
             match item.types {
                 ValueTypes::F32 => entries.push(entry(item, name.clone(), &ty, ValueType::F32, ir)),
                 ValueTypes::F64 => entries.push(entry(item, name.clone(), &ty, ValueType::F64, ir)),
@@ -28,7 +34,12 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
                 }
             }
         }
-        names.push(entries[first..].iter().map(|e| e.name.clone()).collect::<Vec<_>>());
+        names.push(
+            entries[first..]
+                .iter()
+                .map(|e| e.name.clone())
+                .collect::<Vec<_>>(),
+        );
     }
     let outcome = ptx::compile(&device::source(&kernels, &entries))?;
     match outcome {
@@ -47,28 +58,62 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
 /// input is one of these where no other input has the same rows, and otherwise part of one: entries of its own would only
 /// make the module and the build longer.
 fn device_kernels(item: &Compiled) -> BTreeSet<usize> {
-    let functions = item.functions.iter().filter(|f| matches!(f.role, Role::Eval | Role::Vjp));
+    let functions = item
+        .functions
+        .iter()
+        .filter(|f| matches!(f.role, Role::Eval | Role::Vjp));
     functions.flat_map(|f| f.kernels.iter().copied()).collect()
 }
 
 /// The entry point of a kernel at one value type.
-fn entry(item: &Compiled, name: String, kernel: &str, value_type: ValueType, ir: &KernelIr) -> Entry {
-    let columns = |slots: &[usize]| slots.iter().map(|&s| slot_shape(item, ir, s).len()).collect();
+fn entry(
+    item: &Compiled,
+    name: String,
+    kernel: &str,
+    value_type: ValueType,
+    ir: &KernelIr,
+) -> Entry {
+    let columns = |slots: &[usize]| {
+        slots
+            .iter()
+            .map(|&s| slot_shape(item, ir, s).len())
+            .collect()
+    };
     Entry {
         name,
         kernel: kernel.to_owned(),
         value_type,
         outer: columns(&ir.outer_slots),
         inner: columns(&ir.inner_slots),
-        outputs: ir.outputs.iter().map(|o| Output { columns: o.shape.len(), is_index: o.index }).collect(),
+        outputs: ir
+            .outputs
+            .iter()
+            .map(|o| Output {
+                columns: o.shape.len(),
+                is_index: o.index,
+            })
+            .collect(),
     }
 }
 
 /// The shape of a slot of the function that the kernel belongs to.
 fn slot_shape(item: &Compiled, ir: &KernelIr, slot: usize) -> Shape {
-    let owner = item.functions.iter().find(|f| f.function.passes.contains(ir));
+    let owner = item
+        .functions
+        .iter()
+        .find(|f| f.function.passes.contains(ir));
     owner.map_or(Shape::Scalar, |f| {
-        let made = f.function.passes.iter().flat_map(|p| p.outputs.iter().map(|o| o.shape));
-        f.function.inputs.iter().map(|i| i.shape).chain(made).nth(slot).unwrap_or(Shape::Scalar)
+        let made = f
+            .function
+            .passes
+            .iter()
+            .flat_map(|p| p.outputs.iter().map(|o| o.shape));
+        f.function
+            .inputs
+            .iter()
+            .map(|i| i.shape)
+            .chain(made)
+            .nth(slot)
+            .unwrap_or(Shape::Scalar)
     })
 }

@@ -13,7 +13,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 const KERNELS: &str = "::keops::__private::keops_gpu_kernels";
-const COPY: &str = "impl Copy for NAME {}\nimpl Clone for NAME { fn clone(&self) -> Self { *self } }";
+const COPY: &str =
+    "impl Copy for NAME {}\nimpl Clone for NAME { fn clone(&self) -> Self { *self } }";
 
 /// The names that an item declares.
 pub(super) struct ItemNames {
@@ -40,14 +41,28 @@ impl ItemNames {
 /// All tokens of an item.
 pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream {
     let names = ItemNames::new(&item.name);
-    let ItemNames { module, marker, call, gradient, tangent } = &names;
+    let ItemNames {
+        module,
+        marker,
+        call,
+        gradient,
+        tangent,
+    } = &names;
     let (name, visibility) = (&item.name, &item.visibility);
     let kernels = kernels(item);
     let types = types(item);
-    let body = [function(item, &names), marker_type(item, &names, ptx), call_type(item, &names)];
+    let body = [
+        function(item, &names),
+        marker_type(item, &names, ptx),
+        call_type(item, &names),
+    ];
     let derivatives = item.is_differentiable().then(|| derivatives(item, &names));
     let with_gradient = item.is_differentiable().then(|| quote!(#gradient,));
-    let with_tangent = item.functions.iter().any(|f| f.role == Role::Jvp).then(|| quote!(#tangent,));
+    let with_tangent = item
+        .functions
+        .iter()
+        .any(|f| f.role == Role::Jvp)
+        .then(|| quote!(#tangent,));
     quote! {
         #[allow(unused_imports, non_snake_case, non_camel_case_types, unreachable_pub, clippy::all, clippy::pedantic)]
         mod #module {
@@ -75,14 +90,19 @@ fn kernels(item: &Compiled) -> TokenStream {
         .enumerate()
         .map(|(n, (_, ir))| emit::kernel(ir, &item.kernel_type(n), item.types, KERNELS, COPY))
         .collect();
-    text.parse().unwrap_or_else(|e| panic!("internal error in keops: emitted text does not parse: {e}"))
+    text.parse()
+        .unwrap_or_else(|e| panic!("internal error in keops: emitted text does not parse: {e}"))
 }
 
 /// The alias of the value type, for items that are not generic.
 fn types(item: &Compiled) -> TokenStream {
     match item.types {
-        ValueTypes::F32 => quote!(type T = f32;),
-        ValueTypes::F64 => quote!(type T = f64;),
+        ValueTypes::F32 => quote!(
+            type T = f32;
+        ),
+        ValueTypes::F64 => quote!(
+            type T = f64;
+        ),
         ValueTypes::Generic => quote!(),
     }
 }
@@ -105,7 +125,10 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
     let (name, call, attributes) = (&item.name, &names.call, &item.attributes);
     let inputs = &item.formula.inputs;
     let arguments = inputs.iter().map(|input| {
-        let (argument, ty) = (ident(&input.name), input_type(input.axis, input.shape, &quote!('a)));
+        let (argument, ty) = (
+            ident(&input.name),
+            input_type(input.axis, input.shape, &quote!('a)),
+        );
         quote!(#argument: impl #ty)
     });
     let bound = inputs.iter().map(|input| {
@@ -221,14 +244,30 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
     };
     let inputs = &item.formula.inputs;
     let fields = inputs.iter().map(|input| {
-        let (field, ty) = (ident(&input.name), output_type(input.axis, crate::types::Type::real(input.shape)));
-        let doc = format!(" Derivative with respect to `{}`, in its shape.", input.name);
+        let (field, ty) = (
+            ident(&input.name),
+            output_type(input.axis, crate::types::Type::real(input.shape)),
+        );
+        let doc = format!(
+            " Derivative with respect to `{}`, in its shape.",
+            input.name
+        );
         quote!(#[doc = #doc] pub #field: #ty)
     });
-    let doc = format!(" Derivatives of [`{}`]: one field per input, each in its input's shape.", item.name);
-    let backward = item.functions.iter().filter(|f| matches!(f.role, Role::Vjp | Role::Grad(_)));
+    let doc = format!(
+        " Derivatives of [`{}`]: one field per input, each in its input's shape.",
+        item.name
+    );
+    let backward = item
+        .functions
+        .iter()
+        .filter(|f| matches!(f.role, Role::Vjp | Role::Grad(_)));
     let methods = backward.map(|f| derivative_method(item, names, f));
-    let forward = item.functions.iter().filter(|f| f.role == Role::Jvp).map(|f| forward_mode(item, names, f));
+    let forward = item
+        .functions
+        .iter()
+        .filter(|f| f.role == Role::Jvp)
+        .map(|f| forward_mode(item, names, f));
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
@@ -247,35 +286,49 @@ fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) ->
     let (_, _, anonymous) = generics(item);
     let (call, tangent) = (&names.call, &names.tangent);
     let (declared, used, on_call) = match item.types {
-        ValueTypes::Generic => (quote!(<'t, T: k::Float>), quote!(<'t, T>), quote!(<T: k::Float>)),
+        ValueTypes::Generic => (
+            quote!(<'t, T: k::Float>),
+            quote!(<'t, T>),
+            quote!(<T: k::Float>),
+        ),
         _ => (quote!(<'t>), quote!(<'t>), quote!()),
     };
     let inputs = &item.formula.inputs;
     let names: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
     let fields = inputs.iter().zip(&names).map(|(input, field)| {
         let ty = tangent_type(input.axis, input.shape);
-        let doc = format!(" Tangent of `{}`, in its shape; zero if `None`.", input.name);
+        let doc = format!(
+            " Tangent of `{}`, in its shape; zero if `None`.",
+            input.name
+        );
         quote!(#[doc = #doc] pub #field: Option<#ty>)
     });
-    let bound = inputs.iter().zip(&names).enumerate().map(|(n, (input, field))| {
-        let ty = input_type(input.axis, input.shape, &quote!('_));
-        let rows = match (input.axis, input.shape) {
-            (Some(_), _) => quote!(<_ as #ty>::into_rows(tangent.view())),
-            (None, Shape::Scalar) => quote!(<_ as #ty>::into_parameter(tangent)),
-            (None, _) => quote!(<_ as #ty>::into_parameter(tangent.view())),
-        };
-        quote! {
-            let #field = match t.#field {
-                Some(tangent) => #rows,
-                None => k::zeros_like(&self.inputs[#n], &zero),
+    let bound = inputs
+        .iter()
+        .zip(&names)
+        .enumerate()
+        .map(|(n, (input, field))| {
+            let ty = input_type(input.axis, input.shape, &quote!('_));
+            let rows = match (input.axis, input.shape) {
+                (Some(_), _) => quote!(<_ as #ty>::into_rows(tangent.view())),
+                (None, Shape::Scalar) => quote!(<_ as #ty>::into_parameter(tangent)),
+                (None, _) => quote!(<_ as #ty>::into_parameter(tangent.view())),
             };
-        }
-    });
+            quote! {
+                let #field = match t.#field {
+                    Some(tangent) => #rows,
+                    None => k::zeros_like(&self.inputs[#n], &zero),
+                };
+            }
+        });
     let statics = function_static(item, function);
     let tables = tables(item, function);
     let (ty, value) = result(item);
     let numbers = 0..inputs.len();
-    let doc = format!(" Tangents of the inputs of [`{}`]; those left out are zero.", item.name);
+    let doc = format!(
+        " Tangents of the inputs of [`{}`]; those left out are zero.",
+        item.name
+    );
     quote! {
         #[doc = #doc]
         #[derive(Clone, Copy, Debug)]
@@ -309,8 +362,12 @@ fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) ->
 
 /// The type of the result, and how it is taken from the values.
 fn result(item: &Compiled) -> (TokenStream, TokenStream) {
-    let outputs: Vec<TokenStream> =
-        item.formula.outputs.iter().map(|o| output_type(o.axis, item.formula.graph.ty(o.node))).collect();
+    let outputs: Vec<TokenStream> = item
+        .formula
+        .outputs
+        .iter()
+        .map(|o| output_type(o.axis, item.formula.graph.ty(o.node)))
+        .collect();
     if item.is_tuple {
         let takes = outputs.iter().map(|_| quote!(k::take(&mut values)));
         (quote!((#(#outputs,)*)), quote!((#(#takes,)*)))
@@ -322,13 +379,25 @@ fn result(item: &Compiled) -> (TokenStream, TokenStream) {
 fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunction) -> TokenStream {
     let inputs = &item.formula.inputs;
     let gradient = &names.gradient;
-    let args = if item.types == ValueTypes::Generic { quote!(<T>) } else { quote!() };
+    let args = if item.types == ValueTypes::Generic {
+        quote!(<T>)
+    } else {
+        quote!()
+    };
     let (method, ty, value, doc) = match function.role {
         Role::Grad(n) => {
             let input = &inputs[n];
-            let doc = format!(" The derivative of Σ ⟨e, result⟩ with respect to `{}` only.", input.name);
+            let doc = format!(
+                " The derivative of Σ ⟨e, result⟩ with respect to `{}` only.",
+                input.name
+            );
             let ty = output_type(input.axis, crate::types::Type::real(input.shape));
-            (format_ident!("grad_{}", input.name), ty, quote!(k::take(&mut values)), doc)
+            (
+                format_ident!("grad_{}", input.name),
+                ty,
+                quote!(k::take(&mut values)),
+                doc,
+            )
         }
         _ => {
             let fields = inputs.iter().map(|input| {
@@ -336,13 +405,20 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
                 quote!(#field: k::take(&mut values))
             });
             let doc = " The derivatives of Σ ⟨e, result⟩ with respect to all inputs (the vector-Jacobian product).";
-            (ident("vjp"), quote!(#gradient #args), quote!(#gradient { #(#fields),* }), doc.to_owned())
+            (
+                ident("vjp"),
+                quote!(#gradient #args),
+                quote!(#gradient { #(#fields),* }),
+                doc.to_owned(),
+            )
         }
     };
     let statics = function_static(item, function);
     let tables = tables(item, function);
     let cotangents: Vec<Option<&Input>> = cotangents(item, &function.function);
-    let names: Vec<Ident> = (0..cotangents.len()).map(|n| format_ident!("cotangent_{}", n)).collect();
+    let names: Vec<Ident> = (0..cotangents.len())
+        .map(|n| format_ident!("cotangent_{}", n))
+        .collect();
     let types = cotangents.iter().map(|c| match c {
         Some(input) => {
             let ty = cotangent_type(input.axis, input.shape);
@@ -368,7 +444,12 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
             })
         })
         .collect();
-    let rows: Vec<&Ident> = cotangents.iter().zip(&names).filter(|(c, _)| c.is_some()).map(|(_, name)| name).collect();
+    let rows: Vec<&Ident> = cotangents
+        .iter()
+        .zip(&names)
+        .filter(|(c, _)| c.is_some())
+        .map(|(_, name)| name)
+        .collect();
     let numbers = 0..inputs.len();
     quote! {
         #[doc = #doc]
@@ -391,7 +472,11 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
 /// For each output its cotangent input, none for indices.
 fn cotangents<'f>(item: &Compiled, function: &'f Function) -> Vec<Option<&'f Input>> {
     let mut added = function.inputs[item.formula.inputs.len()..].iter();
-    item.formula.cotangent_names().iter().map(|name| name.as_ref().and_then(|_| added.next())).collect()
+    item.formula
+        .cotangent_names()
+        .iter()
+        .map(|name| name.as_ref().and_then(|_| added.next()))
+        .collect()
 }
 
 fn tables(item: &Compiled, function: &NamedFunction) -> TokenStream {
@@ -406,12 +491,22 @@ fn tables(item: &Compiled, function: &NamedFunction) -> TokenStream {
 fn function_static(item: &Compiled, function: &NamedFunction) -> TokenStream {
     let name = item.name.to_string();
     let own = item.formula.inputs.len();
-    let inputs = function.function.inputs.iter().enumerate().map(|(n, input)| {
-        let (name, axis, shape) = (&input.name, axis(input.axis), shape(input.shape));
-        let cotangent = n >= own;
-        quote!(k::Input { name: #name, axis: #axis, shape: #shape, cotangent: #cotangent })
-    });
-    let passes = function.function.passes.iter().zip(&function.function.needs_rows).map(|(ir, rows)| pass(ir, rows));
+    let inputs = function
+        .function
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(n, input)| {
+            let (name, axis, shape) = (&input.name, axis(input.axis), shape(input.shape));
+            let cotangent = n >= own;
+            quote!(k::Input { name: #name, axis: #axis, shape: #shape, cotangent: #cotangent })
+        });
+    let passes = function
+        .function
+        .passes
+        .iter()
+        .zip(&function.function.needs_rows)
+        .map(|(ir, rows)| pass(ir, rows));
     let outputs = &function.function.outputs;
     quote! {
         static FUNCTION: k::Function = k::Function {

@@ -36,14 +36,20 @@ pub fn expand(tokens: TokenStream) -> TokenStream {
         Ok(modules) => modules,
         Err(message) => return quote_spanned!(Span::call_site()=> ::core::compile_error!{#message}),
     };
-    let expanded: TokenStream = items.iter().zip(&modules).map(|(item, ptx)| host::item(item, ptx)).collect();
+    let expanded: TokenStream = items
+        .iter()
+        .zip(&modules)
+        .map(|(item, ptx)| host::item(item, ptx))
+        .collect();
     match program.form {
         Form::Items => expanded,
         Form::Expression => {
             let calls = items.iter().zip(&program.items).map(|(item, checked)| {
                 let name = &item.name;
                 let variables = &checked.signature.variables;
-                let arguments = variables.iter().map(|v| Ident::new(&v.name.text, v.name.span));
+                let arguments = variables
+                    .iter()
+                    .map(|v| Ident::new(&v.name.text, v.name.span));
                 quote!(#name(#(&#arguments),*))
             });
             quote!({ #expanded #(#calls)* })
@@ -67,7 +73,12 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
 fn inputs(item: &Item) -> Vec<Input> {
     let variables = item.signature.variables.iter();
     variables
-        .map(|v| Input { name: v.name.text.clone(), axis: v.axis, shape: v.shape, cotangent: false })
+        .map(|v| Input {
+            name: v.name.text.clone(),
+            axis: v.axis,
+            shape: v.shape,
+            cotangent: false,
+        })
         .collect()
 }
 

@@ -9,7 +9,9 @@ pub(super) fn pascal_case(name: &str) -> String {
     name.split('_')
         .map(|word| {
             let mut letters = word.chars();
-            letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+            letters.next().map_or(String::new(), |first| {
+                first.to_uppercase().chain(letters).collect()
+            })
         })
         .collect()
 }
@@ -34,7 +36,11 @@ pub(super) fn cotangent_type(axis: Option<Axis>, shape: Shape) -> TokenStream {
 
 /// The type that a result is returned as.
 pub(super) fn output_type(axis: Option<Axis>, ty: Type) -> TokenStream {
-    let element = if ty.element == Element::Index { quote!(usize) } else { quote!(T) };
+    let element = if ty.element == Element::Index {
+        quote!(usize)
+    } else {
+        quote!(T)
+    };
     match ty.shape.rank() + usize::from(axis.is_some()) {
         0 => quote!(#element),
         1 => quote!(k::ndarray::Array1<#element>),

@@ -17,11 +17,18 @@ fn stub(signature: &Signature) -> TokenStream {
     let ItemNames { marker, call, .. } = ItemNames::new(&name);
     let visibility = &signature.visibility;
     let generics = (0..signature.variables.len()).map(|n| format_ident!("A{}", n));
-    let arguments = signature.variables.iter().zip(generics.clone()).map(|(variable, ty)| {
-        let argument = Ident::new(&variable.name.text, variable.name.span);
-        quote!(#argument: #ty)
-    });
-    let gradients = signature.variables.iter().map(|variable| format_ident!("grad_{}", variable.name.text));
+    let arguments = signature
+        .variables
+        .iter()
+        .zip(generics.clone())
+        .map(|(variable, ty)| {
+            let argument = Ident::new(&variable.name.text, variable.name.span);
+            quote!(#argument: #ty)
+        });
+    let gradients = signature
+        .variables
+        .iter()
+        .map(|variable| format_ident!("grad_{}", variable.name.text));
     quote! {
         #[allow(dead_code, unused_variables, clippy::all)]
         #visibility struct #marker;

@@ -22,7 +22,10 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
     // Each contribution with the rows it stands for, which it need not depend on: d Σ_i (x_i − y_j) / dy_j is −M.
     let mut pending: BTreeMap<NodeId, Vec<(Indices, NodeId)>> = BTreeMap::new();
     for &(value, cotangent) in outputs {
-        pending.entry(value).or_default().push((g.indices(value), cotangent));
+        pending
+            .entry(value)
+            .or_default()
+            .push((g.indices(value), cotangent));
     }
     let mut found = BTreeMap::new();
     // Arguments have smaller ids than their users, so descending ids visit every user first.
@@ -35,12 +38,22 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
             found.insert(node, cotangent);
         }
         let data = g.node(node).clone();
-        let call =
-            VjpCall { node, args: &data.args, params: if let Kind::Op(_, p) = &data.kind { p } else { &[] }, cotangent };
+        let call = VjpCall {
+            node,
+            args: &data.args,
+            params: if let Kind::Op(_, p) = &data.kind {
+                p
+            } else {
+                &[]
+            },
+            cotangent,
+        };
         let of_args = match &data.kind {
             Kind::Op(op, _) => match &op.0.body {
                 Body::Elementwise { vjp, .. } | Body::Indexed { vjp, .. } => vjp(g, &call),
-                Body::Composite(_) => unreachable!("internal error in keops: {op:?} was not decomposed"),
+                Body::Composite(_) => {
+                    unreachable!("internal error in keops: {op:?} was not decomposed")
+                }
             },
             Kind::Reduce(reduction, ..) => match &reduction.0.body {
                 reductions::Body::Primitive { vjp: Some(vjp), .. } => vjp(g, &call),
@@ -49,9 +62,10 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
             _ => vec![],
         };
         let rows = match data.kind {
-            Kind::Reduce(_, axis, _) => {
-                data.args.iter().fold(Indices::of(Some(axis)), |rows, &a| rows.union(g.indices(a)))
-            }
+            Kind::Reduce(_, axis, _) => data
+                .args
+                .iter()
+                .fold(Indices::of(Some(axis)), |rows, &a| rows.union(g.indices(a))),
             _ => data.indices,
         };
         for (&arg, contribution) in data.args.iter().zip(of_args) {
@@ -68,11 +82,19 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
 /// The Jacobian-vector product of `output` for tangents of some variables, by transposing twice: the vector-Jacobian
 /// product is linear in its cotangent, and its transpose is the Jacobian. Needs a fresh variable node `dummy` with the
 /// output's type and indices, which does not remain in the result.
-pub fn jvp(g: &mut Graph, output: NodeId, dummy: NodeId, tangents: &[(NodeId, NodeId)]) -> Option<NodeId> {
+pub fn jvp(
+    g: &mut Graph,
+    output: NodeId,
+    dummy: NodeId,
+    tangents: &[(NodeId, NodeId)],
+) -> Option<NodeId> {
     let wrt: Vec<NodeId> = tangents.iter().map(|&(v, _)| v).collect();
     let cotangents = vjp(g, &[(output, dummy)], &wrt);
-    let pairs: Vec<(NodeId, NodeId)> =
-        cotangents.iter().zip(tangents).filter_map(|(c, &(_, t))| c.map(|c| (c, t))).collect();
+    let pairs: Vec<(NodeId, NodeId)> = cotangents
+        .iter()
+        .zip(tangents)
+        .filter_map(|(c, &(_, t))| c.map(|c| (c, t)))
+        .collect();
     vjp(g, &pairs, &[dummy]).pop().flatten()
 }
 
@@ -115,7 +137,11 @@ fn collect(g: &mut Graph, node: NodeId, contributions: &[(Indices, NodeId)]) -> 
     }
     let total = total.unwrap_or_else(|| g.constant(0.0, shape));
     // Kinds of contributions that do not depend on the rows still need one number per entry.
-    if g.shape(total) == shape { total } else { broadcast_to(g, total, shape) }
+    if g.shape(total) == shape {
+        total
+    } else {
+        broadcast_to(g, total, shape)
+    }
 }
 
 /// a + b with signs and doubling outside, where [`sum_over`] finds them: −a + −b = −(a + b) and a + a = 2·a exactly.
@@ -191,7 +217,8 @@ fn sum_over(g: &mut Graph, axis: Axis, value: NodeId) -> NodeId {
     let mut factors = vec![];
     let mut negative = false;
     split_product(g, axis, value, &mut factors, &mut negative);
-    let (outside, inside): (Vec<NodeId>, Vec<NodeId>) = factors.iter().partition(|&&f| !g.indices(f).contains(axis));
+    let (outside, inside): (Vec<NodeId>, Vec<NodeId>) =
+        factors.iter().partition(|&&f| !g.indices(f).contains(axis));
     if outside.is_empty() && !negative {
         return g.sum_over(axis, value);
     }
@@ -201,11 +228,21 @@ fn sum_over(g: &mut Graph, axis: Axis, value: NodeId) -> NodeId {
     if let Some(outside) = (!outside.is_empty()).then(|| product(g, &outside)) {
         result = g.apply(&mul::OP, &[outside, result]);
     }
-    if negative { g.apply(&neg::OP, &[result]) } else { result }
+    if negative {
+        g.apply(&neg::OP, &[result])
+    } else {
+        result
+    }
 }
 
 /// The factors of a product, through nested products that hold a factor independent of the axis.
-fn split_product(g: &Graph, axis: Axis, value: NodeId, factors: &mut Vec<NodeId>, negative: &mut bool) {
+fn split_product(
+    g: &Graph,
+    axis: Axis,
+    value: NodeId,
+    factors: &mut Vec<NodeId>,
+    negative: &mut bool,
+) {
     if let Some(&[a]) = g.as_op(value, &neg::OP) {
         *negative = !*negative;
         return split_product(g, axis, a, factors, negative);

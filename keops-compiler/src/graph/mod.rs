@@ -132,7 +132,12 @@ impl Graph {
     }
     /// Variable `number` of the item.
     pub fn variable(&mut self, number: usize, ty: Type, axis: Option<Axis>) -> NodeId {
-        self.insert(Node { kind: Kind::Variable(number), args: vec![], ty, indices: Indices::of(axis) })
+        self.insert(Node {
+            kind: Kind::Variable(number),
+            args: vec![],
+            ty,
+            indices: Indices::of(axis),
+        })
     }
     /// A constant of any shape, all its numbers equal.
     pub fn constant(&mut self, value: f64, shape: Shape) -> NodeId {
@@ -163,12 +168,25 @@ impl Graph {
     }
     /// The index of the current row of an axis.
     pub fn row(&mut self, axis: Axis) -> NodeId {
-        let ty = Type { element: Element::Index, shape: Shape::Scalar };
-        self.insert(Node { kind: Kind::Row(axis), args: vec![], ty, indices: Indices::of(Some(axis)) })
+        let ty = Type {
+            element: Element::Index,
+            shape: Shape::Scalar,
+        };
+        self.insert(Node {
+            kind: Kind::Row(axis),
+            args: vec![],
+            ty,
+            indices: Indices::of(Some(axis)),
+        })
     }
     /// The number of rows of an axis.
     pub fn extent(&mut self, axis: Axis) -> NodeId {
-        self.insert(Node { kind: Kind::Extent(axis), args: vec![], ty: Type::SCALAR, indices: Indices::NONE })
+        self.insert(Node {
+            kind: Kind::Extent(axis),
+            args: vec![],
+            ty: Type::SCALAR,
+            indices: Indices::NONE,
+        })
     }
     /// An operation without static parameters whose arguments are known to fit.
     pub fn apply(&mut self, op: &'static Op, args: &[NodeId]) -> NodeId {
@@ -181,11 +199,20 @@ impl Graph {
     pub fn apply_with(&mut self, op: &'static Op, args: &[NodeId], params: &[i64]) -> NodeId {
         match self.try_apply(op, args, params) {
             Ok(id) => id,
-            Err(e) => panic!("internal error in keops: {} {:?}: {e:?}", op.name, self.types(args)),
+            Err(e) => panic!(
+                "internal error in keops: {} {:?}: {e:?}",
+                op.name,
+                self.types(args)
+            ),
         }
     }
     /// An operation, after asking its rule whether the arguments fit.
-    pub fn try_apply(&mut self, op: &'static Op, args: &[NodeId], params: &[i64]) -> Result<NodeId, ops::TypeError> {
+    pub fn try_apply(
+        &mut self,
+        op: &'static Op,
+        args: &[NodeId],
+        params: &[i64],
+    ) -> Result<NodeId, ops::TypeError> {
         let ty = (op.infer)(&self.types(args), params)?;
         let indices = self.union_of(args);
         Ok(self.insert(Node {
@@ -216,10 +243,20 @@ impl Graph {
     ///
     /// # Panics
     /// If they do not.
-    pub fn reduce(&mut self, reduction: &'static Reduction, axis: Axis, args: &[NodeId], k: usize) -> NodeId {
+    pub fn reduce(
+        &mut self,
+        reduction: &'static Reduction,
+        axis: Axis,
+        args: &[NodeId],
+        k: usize,
+    ) -> NodeId {
         match self.try_reduce(reduction, axis, args, k) {
             Ok(id) => id,
-            Err(e) => panic!("internal error in keops: {} {:?}: {e:?}", reduction.name, self.types(args)),
+            Err(e) => panic!(
+                "internal error in keops: {} {:?}: {e:?}",
+                reduction.name,
+                self.types(args)
+            ),
         }
     }
     /// Σ over an axis.
@@ -231,7 +268,8 @@ impl Graph {
         args.iter().map(|&a| self.ty(a)).collect()
     }
     fn union_of(&self, args: &[NodeId]) -> Indices {
-        args.iter().fold(Indices::NONE, |set, &a| set.union(self.indices(a)))
+        args.iter()
+            .fold(Indices::NONE, |set, &a| set.union(self.indices(a)))
     }
 
     /// The nodes that `roots` need, ascending (arguments first), roots included.

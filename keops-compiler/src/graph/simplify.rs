@@ -51,7 +51,11 @@ fn late_rule(node: &Node) -> Option<Simplify> {
     }
 }
 
-fn rewrite(g: &Graph, roots: &[NodeId], rule: fn(&Node) -> Option<Simplify>) -> (Graph, Vec<NodeId>) {
+fn rewrite(
+    g: &Graph,
+    roots: &[NodeId],
+    rule: fn(&Node) -> Option<Simplify>,
+) -> (Graph, Vec<NodeId>) {
     let (next, roots) = rebuild(g, roots, &mut |g, node, args| {
         if let (Some(rule), Kind::Op(_, params)) = (rule(node), &node.kind)
             && let Some(better) = rule(g, args, params)

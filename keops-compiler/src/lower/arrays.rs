@@ -26,7 +26,7 @@ impl Lowerer<'_> {
         array
     }
 
-    /// array[at] = value, in the loop that is `home`.
+    /// `array[at] = value`, in the loop that is `home`.
     pub fn store(&mut self, array: ArrayId, at: Ix, value: Operand) {
         self.effect(Stmt::Store(array, at, value));
     }

@@ -30,7 +30,11 @@ fn visit(stmt: &Stmt, f: &mut dyn FnMut(Reg)) {
     };
     match stmt {
         Stmt::Let(_, _, args) => args.iter().for_each(operand),
-        Stmt::Mutable(_, v) | Stmt::Assign(_, v) | Stmt::Store(_, _, v) | Stmt::Put(_, v) | Stmt::Sum(_, v) => operand(v),
+        Stmt::Mutable(_, v)
+        | Stmt::Assign(_, v)
+        | Stmt::Store(_, _, v)
+        | Stmt::Put(_, v)
+        | Stmt::Sum(_, v) => operand(v),
         Stmt::Extremum(_, _, v) | Stmt::KMin(_, _, v) | Stmt::LogSumExp(_, _, _, v) => operand(v),
         Stmt::SumMul(_, a, b) => {
             operand(a);
@@ -114,9 +118,10 @@ fn sweep_block(stmts: &mut Vec<Stmt>, uses: &BTreeMap<Reg, usize>, changed: &mut
     }
     let before = stmts.len();
     stmts.retain(|stmt| match stmt {
-        Stmt::Let(r, ..) | Stmt::SumValue(r, _) | Stmt::RowWord(r, _) | Stmt::LogSumExpValue(r, _) => {
-            uses.contains_key(r)
-        }
+        Stmt::Let(r, ..)
+        | Stmt::SumValue(r, _)
+        | Stmt::RowWord(r, _)
+        | Stmt::LogSumExpValue(r, _) => uses.contains_key(r),
         Stmt::Loop(_, _, body) => !body.is_empty(),
         _ => true,
     });

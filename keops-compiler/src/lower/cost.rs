@@ -13,6 +13,8 @@ pub struct Cost {
     pub divisions: usize,
     /// Special functions.
     pub special: usize,
+    /// Those of them that are longer than an exponential.
+    pub long: usize,
     /// Numbers of the inner row that are read.
     pub inner_reads: usize,
     /// Accumulators in registers.
@@ -22,7 +24,11 @@ pub struct Cost {
 impl Cost {
     /// The cost of a kernel's pair part.
     pub fn of(ir: &KernelIr) -> Cost {
-        let mut cost = Cost { registers: ir.registers, inner_reads: ir.inner_used, ..Cost::default() };
+        let mut cost = Cost {
+            registers: ir.registers,
+            inner_reads: ir.inner_used,
+            ..Cost::default()
+        };
         cost.block(&ir.step, 1);
         cost
     }
@@ -49,8 +55,11 @@ impl Cost {
         match prim {
             Prim::Fma | Prim::Fnma => self.flops += 2 * times,
             Prim::Div | Prim::Sqrt | Prim::Rsqrt => self.divisions += times,
-            Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive | Prim::Log => self.special += times,
-            Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Powf => self.special += times,
+            Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive => self.special += times,
+            Prim::Log | Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Powf => {
+                self.special += times;
+                self.long += times;
+            }
             _ => self.flops += times,
         }
     }

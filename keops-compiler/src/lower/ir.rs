@@ -23,16 +23,25 @@ pub struct Ix {
 impl Ix {
     /// A constant index.
     pub fn at(base: usize) -> Ix {
-        Ix { base, terms: vec![] }
+        Ix {
+            base,
+            terms: vec![],
+        }
     }
     /// A loop variable.
     pub fn var(var: LoopVar) -> Ix {
-        Ix { base: 0, terms: vec![(var, 1)] }
+        Ix {
+            base: 0,
+            terms: vec![(var, 1)],
+        }
     }
     /// This index, further by a constant.
     #[must_use]
     pub fn plus(&self, offset: usize) -> Ix {
-        Ix { base: self.base + offset, terms: self.terms.clone() }
+        Ix {
+            base: self.base + offset,
+            terms: self.terms.clone(),
+        }
     }
     /// This index times a constant.
     #[must_use]
@@ -40,7 +49,10 @@ impl Ix {
         if factor == 0 {
             return Ix::at(0);
         }
-        Ix { base: self.base * factor, terms: self.terms.iter().map(|&(v, s)| (v, s * factor)).collect() }
+        Ix {
+            base: self.base * factor,
+            terms: self.terms.iter().map(|&(v, s)| (v, s * factor)).collect(),
+        }
     }
     /// The sum of two indices.
     #[must_use]
@@ -53,7 +65,10 @@ impl Ix {
             }
         }
         terms.sort_unstable();
-        Ix { base: self.base + other.base, terms }
+        Ix {
+            base: self.base + other.base,
+            terms,
+        }
     }
     /// The constant, if it is one.
     pub fn constant(&self) -> Option<usize> {
@@ -89,7 +104,10 @@ pub enum Operand {
 
 /// The scalar primitives, named as the methods of `Isa`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "each is documented at the method of the same name in keops-gpu-kernels::isa::Isa")]
+#[allow(
+    missing_docs,
+    reason = "each is documented at the method of the same name in keops-gpu-kernels::isa::Isa"
+)]
 pub enum Prim {
     Add,
     Sub,
@@ -228,22 +246,22 @@ pub enum Stmt {
     Assign(Reg, Operand),
     /// A local array of this length.
     Array(ArrayId, usize),
-    /// array[ix] = value
+    /// `array[ix] = value`
     Store(ArrayId, Ix, Operand),
     /// for var in 0..count
     Loop(LoopVar, usize, Vec<Stmt>),
     /// Writes an output or derived column.
     Put(Ix, Operand),
-    /// Σ: state[ix] += value
+    /// Σ: `state[ix] += value`
     Sum(Ix, Operand),
-    /// Σ: state[ix] += a·b
+    /// Σ: `state[ix] += a·b`
     SumMul(Ix, Operand, Operand),
-    /// min or max: state[ix] = fold(state[ix], value)
+    /// min or max: `state[ix] = fold(state[ix], value)`
     Extremum(Reducer, Ix, Operand),
-    /// K smallest: inserts value with the inner row's index at state[ix..]
+    /// K smallest: inserts value with the inner row's index at `state[ix..]`
     KMin(usize, Ix, Operand),
-    /// log Σ exp: (shrink, weight) registers from the score, state[ix..]
+    /// log Σ exp: (shrink, weight) registers from the score, `state[ix..]`
     LogSumExp(Reg, Reg, Ix, Operand),
-    /// A weighted sum beside it: state[ix] = state[ix]·shrink + Σ weight·value
+    /// A weighted sum beside it: `state[ix] = state[ix]·shrink + Σ weight·value`
     Weigh(Ix, Reg, Reg, Operand),
 }

@@ -110,15 +110,31 @@ pub fn lower_pass(g: &mut Graph, schedule: &Schedule, pass: &Pass) -> KernelIr {
     let mut ir = plan.columns();
     plan.reducers(&mut ir, &feeds);
 
-    ir.prepare_params = plan.derive(Space::Parameter, plan.params_base(&ir), &plan.derived[&Space::Parameter]);
+    ir.prepare_params = plan.derive(
+        Space::Parameter,
+        plan.params_base(&ir),
+        &plan.derived[&Space::Parameter],
+    );
     ir.prepare_outer = plan.derive(Space::Outer, ir.outer_raw, &plan.derived[&Space::Outer]);
     ir.prepare_inner = plan.prepare_inner();
     ir.step = plan.step(&ir, &feeds);
     ir.finish = plan.finish();
-    for f in [&mut ir.prepare_params, &mut ir.prepare_outer, &mut ir.prepare_inner, &mut ir.step, &mut ir.finish] {
+    for f in [
+        &mut ir.prepare_params,
+        &mut ir.prepare_outer,
+        &mut ir.prepare_inner,
+        &mut ir.step,
+        &mut ir.finish,
+    ] {
         contract(f);
     }
-    let all = [&ir.prepare_params, &ir.prepare_outer, &ir.prepare_inner, &ir.step, &ir.finish];
+    let all = [
+        &ir.prepare_params,
+        &ir.prepare_outer,
+        &ir.prepare_inner,
+        &ir.step,
+        &ir.finish,
+    ];
     ir.outer_index = all.iter().any(|f| mentions_index(f, Space::Outer));
     ir.inner_index = all.iter().any(|f| mentions_index(f, Space::Inner));
     ir
@@ -142,7 +158,12 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(g: &'a Graph, schedule: &'a Schedule, pass: &'a Pass) -> Plan<'a> {
-        let spaces = || [Space::Parameter, Space::Outer, Space::Inner].into_iter().map(|s| (s, BTreeSet::new())).collect();
+        let spaces = || {
+            [Space::Parameter, Space::Outer, Space::Inner]
+                .into_iter()
+                .map(|s| (s, BTreeSet::new()))
+                .collect()
+        };
         Plan {
             g,
             schedule,
@@ -216,7 +237,8 @@ impl<'a> Plan<'a> {
         let mut seen = BTreeSet::new();
         let mut stack: Vec<(NodeId, bool)> = outputs.iter().map(|&n| (n, false)).collect();
         while let Some((id, in_params)) = stack.pop() {
-            if self.is_free(id) || !seen.insert((id, in_params)) || self.pass.reduces.contains(&id) {
+            if self.is_free(id) || !seen.insert((id, in_params)) || self.pass.reduces.contains(&id)
+            {
                 continue;
             }
             let space = self.space(id).unwrap_or(Space::Parameter);
@@ -230,7 +252,13 @@ impl<'a> Plan<'a> {
             if only_params && !in_params && self.pass.outer.is_some() {
                 self.derived.entry(Space::Parameter).or_default().insert(id);
             }
-            stack.extend(self.g.node(id).args.iter().map(|&a| (a, in_params || only_params)));
+            stack.extend(
+                self.g
+                    .node(id)
+                    .args
+                    .iter()
+                    .map(|&a| (a, in_params || only_params)),
+            );
         }
     }
 
@@ -249,18 +277,23 @@ impl<'a> Plan<'a> {
 
     /// Numbers the columns and fills in the locations.
     fn columns(&mut self) -> KernelIr {
-        let mut ir =
-            KernelIr { outer: self.pass.outer, inner: self.pass.inner, inner_plain: true, ..KernelIr::default() };
+        let mut ir = KernelIr {
+            outer: self.pass.outer,
+            inner: self.pass.inner,
+            inner_plain: true,
+            ..KernelIr::default()
+        };
         let mut locations = BTreeMap::new();
         let g = self.g;
-        let place = |space: Space, ids: &[NodeId], first: usize, into: &mut BTreeMap<NodeId, Location>| {
-            let mut at = first;
-            for &id in ids {
-                into.insert(id, Location::Columns(space, at));
-                at += g.shape(id).len();
-            }
-            at
-        };
+        let place =
+            |space: Space, ids: &[NodeId], first: usize, into: &mut BTreeMap<NodeId, Location>| {
+                let mut at = first;
+                for &id in ids {
+                    into.insert(id, Location::Columns(space, at));
+                    at += g.shape(id).len();
+                }
+                at
+            };
         let params = self.ordered(Space::Parameter);
         ir.params = place(Space::Parameter, &params, 0, &mut locations);
         ir.parameters = params
@@ -271,18 +304,32 @@ impl<'a> Plan<'a> {
             })
             .collect();
         let derived = |space: Space| self.derived[&space].iter().copied().collect::<Vec<_>>();
-        ir.params_derived = place(Space::Parameter, &derived(Space::Parameter), ir.params, &mut locations) - ir.params;
+        ir.params_derived = place(
+            Space::Parameter,
+            &derived(Space::Parameter),
+            ir.params,
+            &mut locations,
+        ) - ir.params;
 
         let outer = self.ordered(Space::Outer);
         ir.outer_raw = place(Space::Outer, &outer, 0, &mut locations);
         ir.outer_slots = outer.iter().filter_map(|&l| self.slot_of(l)).collect();
-        ir.outer_derived = place(Space::Outer, &derived(Space::Outer), ir.outer_raw, &mut locations) - ir.outer_raw;
+        ir.outer_derived = place(
+            Space::Outer,
+            &derived(Space::Outer),
+            ir.outer_raw,
+            &mut locations,
+        ) - ir.outer_raw;
 
         let inner = self.ordered(Space::Inner);
         let mut raw_inner = locations.clone();
         ir.inner_raw = place(Space::Inner, &inner, 0, &mut raw_inner);
         ir.inner_slots = inner.iter().filter_map(|&l| self.slot_of(l)).collect();
-        let direct: Vec<NodeId> = inner.iter().copied().filter(|l| self.inner_direct.contains(l)).collect();
+        let direct: Vec<NodeId> = inner
+            .iter()
+            .copied()
+            .filter(|l| self.inner_direct.contains(l))
+            .collect();
         let used = place(Space::Inner, &direct, 0, &mut locations);
         ir.inner_used = place(Space::Inner, &derived(Space::Inner), used, &mut locations);
         ir.inner_plain = direct == inner && ir.inner_used == used;
@@ -305,7 +352,12 @@ impl<'a> Plan<'a> {
                     Reducer::LogSumExp(_) => 1,
                     _ => self.g.shape(feed.nodes[0]).len(),
                 };
-                let slot = Slot { reducer: feed.reducer, count, register: ir.registers, row: ir.row_words };
+                let slot = Slot {
+                    reducer: feed.reducer,
+                    count,
+                    register: ir.registers,
+                    row: ir.row_words,
+                };
                 ir.registers += count * feed.reducer.registers();
                 ir.row_words += count * feed.reducer.row_words();
                 ir.slots.push(slot);
@@ -315,21 +367,37 @@ impl<'a> Plan<'a> {
         }
         for &output in &self.pass.outputs {
             let ty = self.g.ty(output);
-            ir.outputs.push(OutputColumns { shape: ty.shape, index: ty.element == Element::Index });
+            ir.outputs.push(OutputColumns {
+                shape: ty.shape,
+                index: ty.element == Element::Index,
+            });
         }
     }
 
     /// Writes values to consecutive columns.
     fn derive(&self, space: Space, first: usize, values: &BTreeSet<NodeId>) -> Vec<Stmt> {
         // A derived value must be computed here, not read from its own column; those of other spaces are there already.
-        let locations: BTreeMap<NodeId, Location> =
-            self.locations.iter().filter(|(id, _)| !(values.contains(id) && space != Space::Inner)).map(|(&k, &v)| (k, v)).collect();
-        put_all(self.g, &locations, self.pass.outer, first, &values.iter().copied().collect::<Vec<_>>())
+        let locations: BTreeMap<NodeId, Location> = self
+            .locations
+            .iter()
+            .filter(|(id, _)| !(values.contains(id) && space != Space::Inner))
+            .map(|(&k, &v)| (k, v))
+            .collect();
+        put_all(
+            self.g,
+            &locations,
+            self.pass.outer,
+            first,
+            &values.iter().copied().collect::<Vec<_>>(),
+        )
     }
 
     fn prepare_inner(&self) -> Vec<Stmt> {
-        let mut values: Vec<NodeId> =
-            self.ordered(Space::Inner).into_iter().filter(|l| self.inner_direct.contains(l)).collect();
+        let mut values: Vec<NodeId> = self
+            .ordered(Space::Inner)
+            .into_iter()
+            .filter(|l| self.inner_direct.contains(l))
+            .collect();
         values.extend(&self.derived[&Space::Inner]);
         put_all(self.g, &self.raw_inner, self.pass.outer, 0, &values)
     }
@@ -340,7 +408,9 @@ impl<'a> Plan<'a> {
         let uses = self.uses(&fed);
         let mut done = BTreeSet::new();
         for (reduce, feed) in feeds {
-            let Some(Location::Reduced(slot)) = self.locations.get(reduce) else { continue };
+            let Some(Location::Reduced(slot)) = self.locations.get(reduce) else {
+                continue;
+            };
             if !done.insert(slot.register) {
                 continue;
             }
@@ -350,19 +420,35 @@ impl<'a> Plan<'a> {
         l.finish()
     }
 
-    fn accumulate(&self, l: &mut Lowerer<'_>, slot: Slot, nodes: &[NodeId], uses: &BTreeMap<NodeId, usize>) {
+    fn accumulate(
+        &self,
+        l: &mut Lowerer<'_>,
+        slot: Slot,
+        nodes: &[NodeId],
+        uses: &BTreeMap<NodeId, usize>,
+    ) {
         let value = nodes[0];
         let shape = self.g.shape(value);
         let words = slot.reducer.registers();
         if let Reducer::LogSumExp(_) = slot.reducer {
             let score = l.number(value, &[]);
             let (shrink, weight) = (l.register(), l.register());
-            l.effect(Stmt::LogSumExp(shrink, weight, Ix::at(slot.register), score));
+            l.effect(Stmt::LogSumExp(
+                shrink,
+                weight,
+                Ix::at(slot.register),
+                score,
+            ));
             if let Some(&weighted) = nodes.get(1) {
                 let shape = self.g.shape(weighted);
                 l.for_each(shape, &mut |l, ix| {
                     let v = l.number(weighted, ix);
-                    l.effect(Stmt::Weigh(flat(shape, ix).plus(slot.register + 2), shrink, weight, v));
+                    l.effect(Stmt::Weigh(
+                        flat(shape, ix).plus(slot.register + 2),
+                        shrink,
+                        weight,
+                        v,
+                    ));
                 });
             }
             return;
@@ -411,7 +497,13 @@ impl<'a> Plan<'a> {
     }
 
     fn finish(&self) -> Vec<Stmt> {
-        put_all(self.g, &self.locations, self.pass.outer, 0, &self.pass.outputs)
+        put_all(
+            self.g,
+            &self.locations,
+            self.pass.outer,
+            0,
+            &self.pass.outputs,
+        )
     }
 }
 

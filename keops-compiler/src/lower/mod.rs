@@ -9,6 +9,7 @@
 
 mod arrays;
 mod contract;
+pub mod cost;
 pub mod interpret;
 mod ir;
 pub mod kernel;
@@ -58,12 +59,20 @@ pub struct Lowerer<'g> {
 
 impl<'g> Lowerer<'g> {
     /// Starts a function whose leaves are at these locations.
-    pub fn new(graph: &'g Graph, locations: &'g BTreeMap<NodeId, Location>, outer: Option<Axis>) -> Self {
+    pub fn new(
+        graph: &'g Graph,
+        locations: &'g BTreeMap<NodeId, Location>,
+        outer: Option<Axis>,
+    ) -> Self {
         Lowerer {
             graph,
             locations,
             outer,
-            scopes: vec![Scope { var: None, stmts: vec![], memo: BTreeMap::new() }],
+            scopes: vec![Scope {
+                var: None,
+                stmts: vec![],
+                memo: BTreeMap::new(),
+            }],
             depths: vec![],
             arrays: BTreeMap::new(),
             array_depth: vec![],
@@ -81,7 +90,16 @@ impl<'g> Lowerer<'g> {
         (self.depths.len() - 1) as Reg
     }
     fn ix_depth(&self, ix: &Ix) -> usize {
-        ix.terms.iter().map(|&(v, _)| self.scopes.iter().position(|s| s.var == Some(v)).unwrap_or(0)).max().unwrap_or(0)
+        ix.terms
+            .iter()
+            .map(|&(v, _)| {
+                self.scopes
+                    .iter()
+                    .position(|s| s.var == Some(v))
+                    .unwrap_or(0)
+            })
+            .max()
+            .unwrap_or(0)
     }
     fn depth(&self, operand: &Operand) -> usize {
         match operand {
@@ -96,12 +114,17 @@ impl<'g> Lowerer<'g> {
     pub fn prim(&mut self, prim: Prim, args: &[Operand]) -> Operand {
         let depth = args.iter().map(|a| self.depth(a)).max().unwrap_or(0);
         let reg = self.fresh(depth);
-        self.scopes[depth].stmts.push(Stmt::Let(reg, prim, args.to_vec()));
+        self.scopes[depth]
+            .stmts
+            .push(Stmt::Let(reg, prim, args.to_vec()));
         Operand::Reg(reg)
     }
     /// The finished sum number `at` of a slot.
     pub fn sum_value(&mut self, slot: Slot, at: &Ix) -> Operand {
-        self.row_stmt(Stmt::SumValue, at.times(slot.reducer.row_words()).plus(slot.row))
+        self.row_stmt(
+            Stmt::SumValue,
+            at.times(slot.reducer.row_words()).plus(slot.row),
+        )
     }
     /// A word of a slot's state row.
     pub fn row_word(&mut self, slot: Slot, at: &Ix) -> Operand {
@@ -133,7 +156,11 @@ impl<'g> Lowerer<'g> {
             return Operand::Column(*space, flat(data.ty.shape, ix).plus(*first));
         }
         if let Kind::Row(axis) = data.kind {
-            return Operand::RowIndex(if Some(axis) == self.outer { Space::Outer } else { Space::Inner });
+            return Operand::RowIndex(if Some(axis) == self.outer {
+                Space::Outer
+            } else {
+                Space::Inner
+            });
         }
         let depth = ix.iter().map(|k| self.ix_depth(k)).max().unwrap_or(0);
         let key = (node, ix.to_vec());
@@ -164,13 +191,18 @@ impl<'g> Lowerer<'g> {
                 }
                 Body::Indexed { lower, costly, .. } => {
                     let in_loop = ix.iter().any(|k| k.constant().is_none());
-                    if data.ty.shape != Shape::Scalar && *costly && (in_loop || data.ty.shape.len() > UNROLL * UNROLL) {
+                    if data.ty.shape != Shape::Scalar
+                        && *costly
+                        && (in_loop || data.ty.shape.len() > UNROLL * UNROLL)
+                    {
                         let array = self.materialise(node, data, *lower);
                         return Operand::Element(array, flat(data.ty.shape, ix));
                     }
                     lower(self, data, ix)
                 }
-                Body::Composite(_) => unreachable!("internal error in keops: {:?} was not decomposed", op),
+                Body::Composite(_) => {
+                    unreachable!("internal error in keops: {:?} was not decomposed", op)
+                }
             },
             Kind::Reduce(reduction, axis, _) => match self.locations.get(&node) {
                 Some(Location::Reduced(slot)) => match &reduction.0.body {
@@ -179,7 +211,9 @@ impl<'g> Lowerer<'g> {
                         unreachable!("internal error in keops: {reduction:?} was not decomposed")
                     }
                 },
-                _ => unreachable!("internal error in keops: {reduction:?} over {axis:?} is not available here"),
+                _ => unreachable!(
+                    "internal error in keops: {reduction:?} over {axis:?} is not available here"
+                ),
             },
             other => unreachable!("internal error in keops: {other:?} has no location"),
         }
@@ -217,7 +251,9 @@ impl<'g> Lowerer<'g> {
             Shape::Scalar => body(self, &[]),
             Shape::Vector(n) => self.repeat(n, &mut |l, k| body(l, &[k])),
             Shape::Matrix(r, c) => {
-                self.repeat(r, &mut |l, k| l.repeat(c, &mut |l, m| body(l, &[k.clone(), m])));
+                self.repeat(r, &mut |l, k| {
+                    l.repeat(c, &mut |l, m| body(l, &[k.clone(), m]))
+                });
             }
         }
     }
@@ -241,14 +277,20 @@ impl<'g> Lowerer<'g> {
         let outside = self.scopes.split_off(self.home + 1);
         let var = self.next_var;
         self.next_var += 1;
-        self.scopes.push(Scope { var: Some(var), stmts: vec![], memo: BTreeMap::new() });
+        self.scopes.push(Scope {
+            var: Some(var),
+            stmts: vec![],
+            memo: BTreeMap::new(),
+        });
         self.home += 1;
         (var, outside)
     }
     fn close_loop(&mut self, var: LoopVar, n: usize, outside: Vec<Scope>) {
         if let Some(scope) = self.scopes.pop() {
             self.home -= 1;
-            self.scopes[self.home].stmts.push(Stmt::Loop(var, n, scope.stmts));
+            self.scopes[self.home]
+                .stmts
+                .push(Stmt::Loop(var, n, scope.stmts));
         }
         self.scopes.extend(outside);
     }
@@ -265,7 +307,9 @@ impl<'g> Lowerer<'g> {
         }
         let home = self.home;
         let acc = self.fresh(home);
-        self.scopes[home].stmts.push(Stmt::Mutable(acc, Operand::Const(0.0)));
+        self.scopes[home]
+            .stmts
+            .push(Stmt::Mutable(acc, Operand::Const(0.0)));
         self.repeat(n, &mut |l, k| {
             let next = term(l, &k);
             let depth = l.home;
@@ -275,7 +319,9 @@ impl<'g> Lowerer<'g> {
                 Term::Product(a, b) => Stmt::Let(total, Prim::Fma, vec![a, b, Operand::Reg(acc)]),
             };
             l.scopes[depth].stmts.push(stmt);
-            l.scopes[depth].stmts.push(Stmt::Assign(acc, Operand::Reg(total)));
+            l.scopes[depth]
+                .stmts
+                .push(Stmt::Assign(acc, Operand::Reg(total)));
         });
         Operand::Reg(acc)
     }

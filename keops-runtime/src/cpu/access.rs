@@ -32,7 +32,14 @@ impl<I: Memory, const R: usize, const Q: usize> Lanes<I, R, Q> {
     /// used, written; `index` is below `columns` or [`NO_INDEX`].
     #[inline(always)]
     pub(crate) unsafe fn outer(s: I, at: *mut I::T, columns: usize, index: usize) -> Self {
-        Lanes { s, at, columns, index, next_r: columns * I::LANES, next_q: 0 }
+        Lanes {
+            s,
+            at,
+            columns,
+            index,
+            next_r: columns * I::LANES,
+            next_q: 0,
+        }
     }
 
     /// Q blocks that follow one another from `at`, each beside one outer row (R = 1).
@@ -41,7 +48,14 @@ impl<I: Memory, const R: usize, const Q: usize> Lanes<I, R, Q> {
     /// As [`Lanes::outer`], with Q blocks.
     #[inline(always)]
     pub(crate) unsafe fn inner(s: I, at: *mut I::T, columns: usize, index: usize) -> Self {
-        Lanes { s, at, columns, index, next_r: 0, next_q: columns * I::LANES }
+        Lanes {
+            s,
+            at,
+            columns,
+            index,
+            next_r: 0,
+            next_q: columns * I::LANES,
+        }
     }
 }
 
@@ -55,7 +69,12 @@ impl<I: Memory, const R: usize, const Q: usize> Columns<[[I::F; Q]; R]> for Lane
                 let mut q = 0;
                 while q < Q {
                     // SAFETY: c is in range, and the constructor's caller vouches for every column of the blocks.
-                    out[r][q] = unsafe { self.s.load(self.at.add(r * self.next_r + q * self.next_q + c * I::LANES)) };
+                    out[r][q] = unsafe {
+                        self.s.load(
+                            self.at
+                                .add(r * self.next_r + q * self.next_q + c * I::LANES),
+                        )
+                    };
                     q += 1;
                 }
                 r += 1;
@@ -76,7 +95,10 @@ impl<I: Memory, const R: usize> ColumnsMut<[[I::F; 1]; R]> for Lanes<I, R, 1> {
             let mut r = 0;
             while r < R {
                 // SAFETY: c is in range, and the constructor's caller vouches for every column of the blocks.
-                unsafe { self.s.store(self.at.add(r * self.next_r + c * I::LANES), v[r][0]) };
+                unsafe {
+                    self.s
+                        .store(self.at.add(r * self.next_r + c * I::LANES), v[r][0])
+                };
                 r += 1;
             }
         }
@@ -103,7 +125,14 @@ impl<I: Memory, const R: usize, const Q: usize> Splat<I, R, Q> {
     /// While this exists, `at` points to Q · `columns` initialised values; `index` is below `columns` or [`NO_INDEX`].
     #[inline(always)]
     pub(crate) unsafe fn rows(s: I, at: *const I::T, columns: usize, index: usize) -> Self {
-        Splat { s, at, columns, index, next_q: columns, next_c: 1 }
+        Splat {
+            s,
+            at,
+            columns,
+            index,
+            next_q: columns,
+            next_c: 1,
+        }
     }
 
     /// One row, beside all of the Q rows of a tile, its columns `next_c` values apart.
@@ -112,8 +141,21 @@ impl<I: Memory, const R: usize, const Q: usize> Splat<I, R, Q> {
     /// While this exists, the values at `at` + c · `next_c` for c below `columns` are initialised; `index` is below
     /// `columns` or [`NO_INDEX`].
     #[inline(always)]
-    pub(crate) unsafe fn one(s: I, at: *const I::T, columns: usize, index: usize, next_c: usize) -> Self {
-        Splat { s, at, columns, index, next_q: 0, next_c }
+    pub(crate) unsafe fn one(
+        s: I,
+        at: *const I::T,
+        columns: usize,
+        index: usize,
+        next_c: usize,
+    ) -> Self {
+        Splat {
+            s,
+            at,
+            columns,
+            index,
+            next_q: 0,
+            next_c,
+        }
     }
 }
 
@@ -125,7 +167,9 @@ impl<I: Memory, const R: usize, const Q: usize> Columns<[[I::F; Q]; R]> for Spla
             let mut q = 0;
             while q < Q {
                 // SAFETY: c is in range, and the constructor's caller vouches for every column of the rows.
-                let v = self.s.splat(unsafe { *self.at.add(q * self.next_q + c * self.next_c) });
+                let v = self
+                    .s
+                    .splat(unsafe { *self.at.add(q * self.next_q + c * self.next_c) });
                 let mut r = 0;
                 while r < R {
                     out[r][q] = v;
@@ -156,7 +200,12 @@ impl<I: Memory<F = <I as Isa>::T>> Single<I> {
     /// if `put` is used, written.
     #[inline(always)]
     pub(crate) unsafe fn new(s: I, at: *mut I::T, columns: usize, next_c: usize) -> Self {
-        Single { s, at, columns, next_c }
+        Single {
+            s,
+            at,
+            columns,
+            next_c,
+        }
     }
 }
 

@@ -59,22 +59,43 @@ impl<T: Float> Job<'_, T> {
     /// numbers, row-major.
     pub(crate) fn run(&self, outputs: &[(usize, bool)]) -> Result<Vec<Data<T>>, OutOfMemory> {
         let sizes = &self.table.sizes;
-        assert_eq!(pack::columns(self.outer), sizes.outer_raw, "outer columns of the kernel");
-        assert_eq!(pack::columns(self.inner), sizes.inner_values, "inner columns of the kernel");
-        assert_eq!(self.params.len(), sizes.params, "parameter columns of the kernel");
+        assert_eq!(
+            pack::columns(self.outer),
+            sizes.outer_raw,
+            "outer columns of the kernel"
+        );
+        assert_eq!(
+            pack::columns(self.inner),
+            sizes.inner_values,
+            "inner columns of the kernel"
+        );
+        assert_eq!(
+            self.params.len(),
+            sizes.params,
+            "parameter columns of the kernel"
+        );
         assert_eq!(self.neutral.len(), sizes.state, "state words of the kernel");
         assert_eq!(
             outputs.iter().map(|&(columns, _)| columns).sum::<usize>(),
             sizes.out,
             "output columns of the kernel"
         );
-        assert!(self.outer.iter().all(|source| source.rows() == self.m), "outer rows");
-        assert!(self.inner.iter().all(|source| source.rows() == self.n), "inner rows");
+        assert!(
+            self.outer.iter().all(|source| source.rows() == self.m),
+            "outer rows"
+        );
+        assert!(
+            self.inner.iter().all(|source| source.rows() == self.n),
+            "inner rows"
+        );
         let mut rooms = outputs
             .iter()
             .map(|&(columns, index)| Room::new(self.m, columns, index))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|bytes| OutOfMemory { purpose: "of output", bytes })?;
+            .map_err(|bytes| OutOfMemory {
+                purpose: "of output",
+                bytes,
+            })?;
         if self.m > 0 {
             let sinks: Vec<Sink<'_, T>> = rooms.iter_mut().map(Room::sink).collect();
             let step = self.entry.lanes * self.entry.r;
@@ -86,10 +107,16 @@ impl<T: Float> Job<'_, T> {
             } else {
                 (0..cut.chunks).try_for_each(chunk)
             }
-            .map_err(|bytes| OutOfMemory { purpose: "of working memory", bytes })?;
+            .map_err(|bytes| OutOfMemory {
+                purpose: "of working memory",
+                bytes,
+            })?;
         }
         // SAFETY: each row is in one of the chunks, and each chunk has written its rows.
-        Ok(rooms.into_iter().map(|room| unsafe { room.written() }).collect())
+        Ok(rooms
+            .into_iter()
+            .map(|room| unsafe { room.written() })
+            .collect())
     }
 
     /// Computes the output rows of one chunk. The error is the number of bytes that could not be allocated.
@@ -100,7 +127,11 @@ impl<T: Float> Job<'_, T> {
         let blocks = rows.len().div_ceil(entry.lanes).next_multiple_of(entry.r);
         let vectors = blocks * entry.lanes;
         let state_values = vectors * sizes.state;
-        let work = if cut.segments == 1 { self.work(rows.len()) } else { Work::NONE };
+        let work = if cut.segments == 1 {
+            self.work(rows.len())
+        } else {
+            Work::NONE
+        };
         let lengths = [
             vectors * sizes.outer,
             state_values * cut.segments,
@@ -113,7 +144,14 @@ impl<T: Float> Job<'_, T> {
         let mut scratch = Scratch::new::<T>(&lengths)?;
         let [x, states, out, memory @ ..] = scratch.split::<T, 7>(lengths);
 
-        pack::outer_lanes(self.outer, rows.clone(), x, entry.lanes, sizes.outer, sizes.outer_index);
+        pack::outer_lanes(
+            self.outer,
+            rows.clone(),
+            x,
+            entry.lanes,
+            sizes.outer,
+            sizes.outer_index,
+        );
         if sizes.outer_derived {
             // SAFETY: `x` is `blocks` blocks of `outer` vectors, `params` all parameters; the machine has the
             // instruction set, as `Table::entry` has seen.
@@ -129,7 +167,8 @@ impl<T: Float> Job<'_, T> {
             self.fold(x, rows.len(), blocks, states, 0..self.n, &work, memory);
         } else {
             let segment = |(index, state): (usize, &mut [T])| -> Result<(), usize> {
-                let range = bound(self.n, index, cut.segments)..bound(self.n, index + 1, cut.segments);
+                let range =
+                    bound(self.n, index, cut.segments)..bound(self.n, index + 1, cut.segments);
                 let work = self.work(rows.len());
                 let lengths = [work.raw, work.used, work.rows, work.across];
                 let mut scratch = Scratch::new::<T>(&lengths)?;
@@ -140,7 +179,10 @@ impl<T: Float> Job<'_, T> {
             // Zero state words: nothing to fold into, and no chunks to iterate over.
             let parts = state_values.max(1);
             if cut.parallel {
-                states.par_chunks_mut(parts).enumerate().try_for_each(segment)?;
+                states
+                    .par_chunks_mut(parts)
+                    .enumerate()
+                    .try_for_each(segment)?;
             } else {
                 states.chunks_mut(parts).enumerate().try_for_each(segment)?;
             }
@@ -153,7 +195,13 @@ impl<T: Float> Job<'_, T> {
         // SAFETY: `x`, `state` and `out` are `blocks` blocks of their vectors, `params` all parameters; the machine has
         // the instruction set.
         unsafe {
-            (entry.finish)(self.params.as_ptr(), x.as_ptr(), state.as_ptr(), out.as_mut_ptr(), blocks);
+            (entry.finish)(
+                self.params.as_ptr(),
+                x.as_ptr(),
+                state.as_ptr(),
+                out.as_mut_ptr(),
+                blocks,
+            );
         }
         let mut column = 0;
         for output in outputs {
@@ -187,7 +235,10 @@ impl<T: Float> Job<'_, T> {
     /// Whether few outer rows are better folded with lanes over inner rows: vectors of outer rows would be mostly empty.
     fn is_across(&self, rows: usize) -> bool {
         let lanes = self.entry.lanes;
-        self.entry.across.is_some() && !self.each_row && rows < 2 * lanes && !rows.is_multiple_of(lanes)
+        self.entry.across.is_some()
+            && !self.each_row
+            && rows < 2 * lanes
+            && !rows.is_multiple_of(lanes)
     }
 
     /// The working memory of [`Job::fold`] for this many outer rows.
@@ -196,14 +247,29 @@ impl<T: Float> Job<'_, T> {
         let row_bytes = sizes.inner.max(sizes.inner_raw) * size_of::<T>();
         let tile_rows = shape::tile_rows(row_bytes);
         let across = self.is_across(outer_rows);
-        let across_rows = if across { shape::across_rows(row_bytes, lanes * self.entry.q) } else { 0 };
-        let most = tile_rows.max(across_rows).min(self.n).next_multiple_of(lanes);
+        let across_rows = if across {
+            shape::across_rows(row_bytes, lanes * self.entry.q)
+        } else {
+            0
+        };
+        let most = tile_rows
+            .max(across_rows)
+            .min(self.n)
+            .next_multiple_of(lanes);
         let plain = sizes.inner_plain;
         Work {
             raw: if plain { 0 } else { most * sizes.inner_raw },
-            used: if plain && !across { 0 } else { most * sizes.inner },
+            used: if plain && !across {
+                0
+            } else {
+                most * sizes.inner
+            },
             rows: tile_rows.min(self.n) * sizes.inner,
-            across: if across { outer_rows * sizes.state * lanes } else { 0 },
+            across: if across {
+                outer_rows * sizes.state * lanes
+            } else {
+                0
+            },
             tile_rows,
             across_rows,
         }
@@ -233,7 +299,13 @@ impl<T: Float> Job<'_, T> {
             let start = end.saturating_sub(work.tile_rows).max(low);
             let count = end - start;
             if sizes.inner_plain {
-                pack::inner_rows(self.inner, start..end, packed, sizes.inner, sizes.inner_index);
+                pack::inner_rows(
+                    self.inner,
+                    start..end,
+                    packed,
+                    sizes.inner,
+                    sizes.inner_index,
+                );
             } else {
                 self.prepare(start..end, raw, used);
                 pack::lanes_to_rows(used, count, packed, entry.lanes, sizes.inner);
@@ -255,7 +327,9 @@ impl<T: Float> Job<'_, T> {
             unsafe { (entry.tile)(&args) };
             end = start;
         }
-        let (Some(function), true) = (entry.across, end > range.start) else { return };
+        let (Some(function), true) = (entry.across, end > range.start) else {
+            return;
+        };
         for vector_row in across.chunks_exact_mut(sizes.state.max(1) * entry.lanes) {
             for (vector, &word) in vector_row.chunks_exact_mut(entry.lanes).zip(self.neutral) {
                 vector.fill(word);
@@ -265,7 +339,14 @@ impl<T: Float> Job<'_, T> {
             let start = end.saturating_sub(work.across_rows).max(range.start);
             let inner_blocks = (end - start) / entry.lanes;
             if sizes.inner_plain {
-                pack::inner_lanes(self.inner, start..end, used, entry.lanes, sizes.inner, sizes.inner_index);
+                pack::inner_lanes(
+                    self.inner,
+                    start..end,
+                    used,
+                    entry.lanes,
+                    sizes.inner,
+                    sizes.inner_index,
+                );
             } else {
                 self.prepare(start..end, raw, used);
             }
@@ -277,7 +358,9 @@ impl<T: Float> Job<'_, T> {
                 blocks: inner_blocks,
                 state: across.as_mut_ptr(),
             };
-            debug_assert!(inner_blocks.is_multiple_of(entry.q) && inner_blocks * entry.lanes == end - start);
+            debug_assert!(
+                inner_blocks.is_multiple_of(entry.q) && inner_blocks * entry.lanes == end - start
+            );
             debug_assert!(used.len() >= inner_blocks * entry.lanes * sizes.inner);
             debug_assert!(across.len() >= outer_rows * entry.lanes * sizes.state);
             // SAFETY: `x` has all outer rows, `used` that many blocks, a multiple of Q, `across` a row of vectors for each
@@ -301,7 +384,12 @@ impl<T: Float> Job<'_, T> {
             for lane in 0..lanes {
                 // SAFETY: both lanes are inside, their words `lanes` apart.
                 unsafe {
-                    (self.table.combine)(to.as_mut_ptr().add(row % lanes), lanes, from.as_ptr().add(lane), lanes);
+                    (self.table.combine)(
+                        to.as_mut_ptr().add(row % lanes),
+                        lanes,
+                        from.as_ptr().add(lane),
+                        lanes,
+                    );
                 }
             }
         }
@@ -313,9 +401,23 @@ impl<T: Float> Job<'_, T> {
         let blocks = rows.len().div_ceil(lanes);
         let raw = &mut raw[..blocks * lanes * sizes.inner_raw];
         let used = &mut used[..blocks * lanes * sizes.inner];
-        pack::inner_lanes(self.inner, rows, raw, lanes, sizes.inner_raw, sizes.inner_raw_index);
+        pack::inner_lanes(
+            self.inner,
+            rows,
+            raw,
+            lanes,
+            sizes.inner_raw,
+            sizes.inner_raw_index,
+        );
         // SAFETY: both are `blocks` blocks of their vectors; the machine has the instruction set.
-        unsafe { (self.entry.prepare_inner)(self.params.as_ptr(), raw.as_ptr(), used.as_mut_ptr(), blocks) };
+        unsafe {
+            (self.entry.prepare_inner)(
+                self.params.as_ptr(),
+                raw.as_ptr(),
+                used.as_mut_ptr(),
+                blocks,
+            )
+        };
         if sizes.inner_index < sizes.inner {
             for block in 0..blocks {
                 let from = (block * sizes.inner_raw + sizes.inner_raw_index) * lanes;
@@ -328,7 +430,14 @@ impl<T: Float> Job<'_, T> {
 
 impl Work {
     /// For a chunk whose segments have their own.
-    const NONE: Work = Work { raw: 0, used: 0, rows: 0, across: 0, tile_rows: 1, across_rows: 0 };
+    const NONE: Work = Work {
+        raw: 0,
+        used: 0,
+        rows: 0,
+        across: 0,
+        tile_rows: 1,
+        across_rows: 0,
+    };
 }
 
 /// Where segment `index` of `count` begins.

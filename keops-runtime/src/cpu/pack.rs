@@ -44,22 +44,48 @@ impl<'a, T: Real> Source<'a, T> {
     /// The rows of an array.
     pub(crate) fn values(view: ArrayView3<'a, T>) -> Self {
         let (rows, r, c) = view.dim();
-        let &[a, b, d] = view.strides() else { unreachable!("three axes") };
-        Source { at: At::Values(view.as_ptr()), rows, r, c, strides: [a, b, d], borrowed: PhantomData }
+        let &[a, b, d] = view.strides() else {
+            unreachable!("three axes")
+        };
+        Source {
+            at: At::Values(view.as_ptr()),
+            rows,
+            r,
+            c,
+            strides: [a, b, d],
+            borrowed: PhantomData,
+        }
     }
 
     /// Rows of `r` × `c` values, row-major.
     pub(crate) fn contiguous(values: &'a [T], rows: usize, r: usize, c: usize) -> Self {
-        assert_eq!(Some(values.len()), rows.checked_mul(r).and_then(|n| n.checked_mul(c)));
+        assert_eq!(
+            Some(values.len()),
+            rows.checked_mul(r).and_then(|n| n.checked_mul(c))
+        );
         let strides = [(r * c) as isize, c as isize, 1];
-        Source { at: At::Values(values.as_ptr()), rows, r, c, strides, borrowed: PhantomData }
+        Source {
+            at: At::Values(values.as_ptr()),
+            rows,
+            r,
+            c,
+            strides,
+            borrowed: PhantomData,
+        }
     }
 
     /// Rows of `columns` indices, row-major.
     pub(crate) fn indices(indices: &'a [usize], rows: usize, columns: usize) -> Self {
         assert_eq!(indices.len(), rows * columns);
         let strides = [columns as isize, columns as isize, 1];
-        Source { at: At::Indices(indices.as_ptr()), rows, r: 1, c: columns, strides, borrowed: PhantomData }
+        Source {
+            at: At::Indices(indices.as_ptr()),
+            rows,
+            r: 1,
+            c: columns,
+            strides,
+            borrowed: PhantomData,
+        }
     }
 
     /// Number of rows, and the two dimensions of a row.
@@ -73,7 +99,8 @@ impl<'a, T: Real> Source<'a, T> {
         let columns = self.columns();
         // A broadcast array may have more values than there is memory.
         let count = self.rows.checked_mul(columns).ok_or(usize::MAX)?;
-        to.try_reserve_exact(count).map_err(|_| count.saturating_mul(size_of::<T>()))?;
+        to.try_reserve_exact(count)
+            .map_err(|_| count.saturating_mul(size_of::<T>()))?;
         if count > 0 {
             let layout = Layout::rows(columns);
             // SAFETY: there is room for `rows` rows of `columns` values, and all are written.
@@ -128,10 +155,14 @@ impl<'a, T: Real> Source<'a, T> {
                 unsafe {
                     let to = to.add(column * layout.next_c);
                     match self.at {
-                        At::Values(at) => scatter(at.offset(offset), step, count, to, layout, |x| x),
-                        At::Indices(at) => scatter(at.offset(offset), step, count, to, layout, |j| {
-                            T::from_index(u32::try_from(j).unwrap_or(NONE))
-                        }),
+                        At::Values(at) => {
+                            scatter(at.offset(offset), step, count, to, layout, |x| x)
+                        }
+                        At::Indices(at) => {
+                            scatter(at.offset(offset), step, count, to, layout, |j| {
+                                T::from_index(u32::try_from(j).unwrap_or(NONE))
+                            })
+                        }
                     }
                 }
                 column += 1;
@@ -153,7 +184,12 @@ struct Layout {
 impl Layout {
     /// Rows one after another.
     fn rows(columns: usize) -> Self {
-        Layout { lanes: usize::MAX, next_block: 0, next_lane: columns, next_c: 1 }
+        Layout {
+            lanes: usize::MAX,
+            next_block: 0,
+            next_lane: columns,
+            next_c: 1,
+        }
     }
 }
 
@@ -172,7 +208,11 @@ unsafe fn scatter<S: Copy, T>(
 ) {
     let (mut from, mut to, mut count) = (from, to, count);
     // Whole blocks of neighbouring lanes, of which there may be millions. A constant number of lanes becomes straight code.
-    let blocks = if layout.next_lane == 1 { count / layout.lanes } else { 0 };
+    let blocks = if layout.next_lane == 1 {
+        count / layout.lanes
+    } else {
+        0
+    };
     // SAFETY: the caller's contract; pointers move past the last element only in wrapping arithmetic.
     unsafe {
         match layout.lanes {
@@ -217,7 +257,8 @@ unsafe fn scatter_blocks<const L: usize, S: Copy, T>(
         for lane in 0..L {
             // SAFETY: the caller's contract.
             unsafe {
-                *to.add(block * next_block + lane) = value(*from.offset((block * L + lane) as isize * step));
+                *to.add(block * next_block + lane) =
+                    value(*from.offset((block * L + lane) as isize * step));
             }
         }
     }
@@ -237,7 +278,16 @@ pub(crate) fn outer_lanes<T: Real>(
     columns: usize,
     index: usize,
 ) {
-    by_lanes(sources, rows.start, rows.len(), Order::Up, to, lanes, columns, index);
+    by_lanes(
+        sources,
+        rows.start,
+        rows.len(),
+        Order::Up,
+        to,
+        lanes,
+        columns,
+        index,
+    );
 }
 
 /// Packs inner rows `rows` lane-wise into `to`, the highest first.
@@ -249,7 +299,16 @@ pub(crate) fn inner_lanes<T: Real>(
     columns: usize,
     index: usize,
 ) {
-    by_lanes(sources, rows.end - 1, rows.len(), Order::Down, to, lanes, columns, index);
+    by_lanes(
+        sources,
+        rows.end - 1,
+        rows.len(),
+        Order::Down,
+        to,
+        lanes,
+        columns,
+        index,
+    );
 }
 
 #[allow(clippy::too_many_arguments, reason = "rows and where they go")]
@@ -269,16 +328,30 @@ fn by_lanes<T: Real>(
     }
     let room = to.len() / next_block * lanes;
     assert!(count <= room && self::columns(sources) <= columns);
-    let layout = Layout { lanes, next_block, next_lane: 1, next_c: lanes };
+    let layout = Layout {
+        lanes,
+        next_block,
+        next_lane: 1,
+        next_c: lanes,
+    };
     let mut column = 0;
     for source in sources {
         // SAFETY: block k / lanes < to.len() / next_block, column and lane are within the block.
-        unsafe { source.copy(first, count, order, to.as_mut_ptr().add(column * lanes), layout) };
+        unsafe {
+            source.copy(
+                first,
+                count,
+                order,
+                to.as_mut_ptr().add(column * lanes),
+                layout,
+            )
+        };
         column += source.columns();
     }
     if index < columns {
         for k in 0..count {
-            to[k / lanes * next_block + index * lanes + k % lanes] = T::from_index(row(first, k, order));
+            to[k / lanes * next_block + index * lanes + k % lanes] =
+                T::from_index(row(first, k, order));
         }
     }
     // Lanes without a row repeat the last one.
@@ -308,7 +381,15 @@ pub(crate) fn inner_rows<T: Real>(
     let mut column = 0;
     for source in sources {
         // SAFETY: row k < count and the source's columns are within `to`.
-        unsafe { source.copy(rows.end - 1, count, Order::Down, to.as_mut_ptr().add(column), layout) };
+        unsafe {
+            source.copy(
+                rows.end - 1,
+                count,
+                Order::Down,
+                to.as_mut_ptr().add(column),
+                layout,
+            )
+        };
         column += source.columns();
     }
     if index < columns {
@@ -327,11 +408,20 @@ fn row(first: usize, k: usize, order: Order) -> u32 {
 }
 
 /// Turns `count` lane-wise rows into rows one after another.
-pub(crate) fn lanes_to_rows<T: Real>(from: &[T], count: usize, to: &mut [T], lanes: usize, columns: usize) {
+pub(crate) fn lanes_to_rows<T: Real>(
+    from: &[T],
+    count: usize,
+    to: &mut [T],
+    lanes: usize,
+    columns: usize,
+) {
     if columns == 0 {
         return;
     }
-    for (block, rows) in from.chunks(lanes * columns).zip(to[..count * columns].chunks_mut(lanes * columns)) {
+    for (block, rows) in from
+        .chunks(lanes * columns)
+        .zip(to[..count * columns].chunks_mut(lanes * columns))
+    {
         for (c, vector) in block.chunks(lanes).enumerate() {
             for (row, &x) in rows.chunks_mut(columns).zip(vector) {
                 row[c] = x;

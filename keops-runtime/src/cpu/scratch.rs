@@ -33,12 +33,16 @@ impl Scratch {
     pub(crate) fn new<T: Real>(lengths: &[usize]) -> Result<Self, usize> {
         let mut count = 0usize;
         for &length in lengths {
-            count = lines::<T>(length).and_then(|n| count.checked_add(n)).ok_or(usize::MAX)?;
+            count = lines::<T>(length)
+                .and_then(|n| count.checked_add(n))
+                .ok_or(usize::MAX)?;
         }
         let mut lines = KEPT.try_with(Cell::take).unwrap_or_default();
         if lines.len() < count {
             let more = count - lines.len();
-            lines.try_reserve_exact(more).map_err(|_| count.saturating_mul(64))?;
+            lines
+                .try_reserve_exact(more)
+                .map_err(|_| count.saturating_mul(64))?;
             lines.resize(count, Line { bytes: [0; 64] });
         }
         Ok(Scratch { lines })
@@ -60,7 +64,11 @@ impl Scratch {
 
 /// Cache lines for this many values.
 fn lines<T>(length: usize) -> Option<usize> {
-    Some(length.checked_mul(size_of::<T>())?.div_ceil(size_of::<Line>()))
+    Some(
+        length
+            .checked_mul(size_of::<T>())?
+            .div_ceil(size_of::<Line>()),
+    )
 }
 
 impl Drop for Scratch {
@@ -70,7 +78,11 @@ impl Drop for Scratch {
             // Fails while the thread ends: the memory is freed then.
             let _ = KEPT.try_with(|kept| {
                 let other = kept.take();
-                kept.set(if other.len() > lines.len() { other } else { lines });
+                kept.set(if other.len() > lines.len() {
+                    other
+                } else {
+                    lines
+                });
             });
         }
     }

@@ -36,6 +36,8 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
     let softmax = !extremum && K::ROW < 2 * words;
     let wide = K::INNER_USED > 8;
     let (r, q) = match registers {
+        // Long functions have chains enough of their own, and their code is long in every tile.
+        _ if K::SPECIAL > 1 => (1, 1),
         // AVX-512 and NEON: inner values and constants are operands in memory or stay in registers, so R = 1.
         32 if softmax && words <= 3 => (1, 8),
         32 if words <= 2 => (1, 4),
@@ -95,14 +97,23 @@ const TASK_WORK: usize = 1 << 19;
 pub(crate) fn cut(m: usize, n: usize, step: usize, row_bytes: usize, columns: usize) -> Cut {
     const BYTES: usize = 256 << 10;
     let fits = (BYTES / row_bytes.max(1)).max(step);
-    let chunk_rows = (m / TASKS).clamp(256, 2048).min(fits).min(m).next_multiple_of(step);
+    let chunk_rows = (m / TASKS)
+        .clamp(256, 2048)
+        .min(fits)
+        .min(m)
+        .next_multiple_of(step);
     let chunks = m.div_ceil(chunk_rows);
     let weight = columns + 2;
     // Merging states is scalar work, so that a segment has thousands of rows.
     let least = (TASK_WORK / (weight * chunk_rows.min(m))).max(4096);
     let segments = TASKS.div_ceil(chunks).min(n / least).max(1);
     let work = (m as u128) * (n as u128) * weight as u128;
-    Cut { chunk_rows, chunks, segments, parallel: chunks * segments > 1 && work >= TASK_WORK as u128 }
+    Cut {
+        chunk_rows,
+        chunks,
+        segments,
+        parallel: chunks * segments > 1 && work >= TASK_WORK as u128,
+    }
 }
 
 #[cfg(test)]
@@ -111,15 +122,32 @@ mod tests {
 
     #[test]
     fn small_passes_stay_on_one_thread() {
-        assert_eq!(cut(10, 10, 8, 20, 4), Cut { chunk_rows: 16, chunks: 1, segments: 1, parallel: false });
+        assert_eq!(
+            cut(10, 10, 8, 20, 4),
+            Cut {
+                chunk_rows: 16,
+                chunks: 1,
+                segments: 1,
+                parallel: false
+            }
+        );
         assert!(!cut(1000, 10, 8, 20, 4).parallel);
     }
 
     #[test]
     fn large_passes_have_tasks_for_many_threads() {
-        for (m, n) in [(1, 10_000_000), (10, 1_000_000), (10_000, 10_000), (1_000_000, 10_000), (1_000_000, 10)] {
+        for (m, n) in [
+            (1, 10_000_000),
+            (10, 1_000_000),
+            (10_000, 10_000),
+            (1_000_000, 10_000),
+            (1_000_000, 10),
+        ] {
             let cut = cut(m, n, 8, 20, 4);
-            assert!(cut.parallel && cut.chunks * cut.segments >= TASKS, "{m} by {n}: {cut:?}");
+            assert!(
+                cut.parallel && cut.chunks * cut.segments >= TASKS,
+                "{m} by {n}: {cut:?}"
+            );
             assert!(cut.chunks * cut.chunk_rows >= m && (cut.chunks - 1) * cut.chunk_rows < m);
         }
     }

@@ -83,7 +83,9 @@ impl<T: Float> Table<T> {
 
 impl<T> std::fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table").field("sizes", &self.sizes).finish_non_exhaustive()
+        f.debug_struct("Table")
+            .field("sizes", &self.sizes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -113,7 +115,7 @@ macro_rules! with_across {
 /// Blocks of inner rows that `across` takes at a time, given the Q of a tile: rows that do not fill them are folded with
 /// lanes over outer rows, so that Q stays small.
 const fn across_q(q: usize) -> usize {
-    if q >= 4 { 4 } else { q }
+    if q >= 2 { 2 } else { q }
 }
 
 /// The functions of one instruction set.
@@ -141,7 +143,7 @@ macro_rules! instruction_set {
             unsafe fn across<T: Float, K: Kernel<T>>(a: &AcrossArgs<T>) {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
-                with_across!(chosen::<T, K>(), [1] [2] [3] [4], (s, a));
+                with_across!(chosen::<T, K>(), [1] [2], (s, a));
             }
             #[target_feature(enable = $features)]
             unsafe fn prepare_outer<T: Float, K: Kernel<T>>(params: *const T, x: *mut T, blocks: usize) {
@@ -207,7 +209,12 @@ mod scalar {
         // SAFETY: the caller's contract.
         unsafe { tile::prepare_outer::<_, K>(T::scalar(), params, x, blocks) }
     }
-    unsafe fn prepare_inner<T: Float, K: Kernel<T>>(params: *const T, raw: *const T, used: *mut T, blocks: usize) {
+    unsafe fn prepare_inner<T: Float, K: Kernel<T>>(
+        params: *const T,
+        raw: *const T,
+        used: *mut T,
+        blocks: usize,
+    ) {
         // SAFETY: the caller's contract.
         unsafe { tile::prepare_inner::<_, K>(T::scalar(), params, raw, used, blocks) }
     }
@@ -241,7 +248,14 @@ mod scalar {
     /// `params` points to all parameter columns, initialised and not shared with anyone.
     pub(super) unsafe fn prepare_params<T: Float, K: Kernel<T>>(params: *mut T) {
         // SAFETY: the caller's contract.
-        let mut p = unsafe { Single::new(T::scalar(), params, const { SizesOf::<T, K>::SIZES.params }, 1) };
+        let mut p = unsafe {
+            Single::new(
+                T::scalar(),
+                params,
+                const { SizesOf::<T, K>::SIZES.params },
+                1,
+            )
+        };
         K::prepare_params(T::scalar(), &mut p);
     }
     /// Writes the neutral state row.

@@ -52,21 +52,37 @@ impl<T: Real, K: Kernel<T>> SizesOf<T, K> {
     pub(crate) const SIZES: Sizes = {
         // Far beyond any formula, and small enough that no size computed from these overflows.
         const MOST: usize = 1 << 20;
-        assert!(K::PARAMS < MOST && K::PARAMS_DERIVED < MOST && K::OUTER < MOST && K::OUTER_DERIVED < MOST);
+        assert!(
+            K::PARAMS < MOST
+                && K::PARAMS_DERIVED < MOST
+                && K::OUTER < MOST
+                && K::OUTER_DERIVED < MOST
+        );
         assert!(K::INNER < MOST && K::INNER_USED < MOST && K::ROW < MOST && K::OUT < MOST);
-        assert!(!K::INNER_PLAIN || K::INNER == K::INNER_USED, "a plain inner row has its raw columns");
+        assert!(
+            !K::INNER_PLAIN || K::INNER == K::INNER_USED,
+            "a plain inner row has its raw columns"
+        );
         Sizes {
             params_raw: K::PARAMS,
             params: K::PARAMS + K::PARAMS_DERIVED,
             outer_raw: K::OUTER,
             outer: K::OUTER + K::OUTER_DERIVED + K::OUTER_INDEX as usize,
-            outer_index: if K::OUTER_INDEX { K::OUTER + K::OUTER_DERIVED } else { NO_INDEX },
+            outer_index: if K::OUTER_INDEX {
+                K::OUTER + K::OUTER_DERIVED
+            } else {
+                NO_INDEX
+            },
             outer_derived: K::OUTER_DERIVED > 0,
             inner_values: K::INNER,
             inner_raw: K::INNER + K::INNER_INDEX as usize,
             inner_raw_index: if K::INNER_INDEX { K::INNER } else { NO_INDEX },
             inner: K::INNER_USED + K::INNER_INDEX as usize,
-            inner_index: if K::INNER_INDEX { K::INNER_USED } else { NO_INDEX },
+            inner_index: if K::INNER_INDEX {
+                K::INNER_USED
+            } else {
+                NO_INDEX
+            },
             inner_plain: K::INNER_PLAIN,
             state: K::ROW,
             out: K::OUT,
@@ -97,7 +113,10 @@ pub(crate) struct TileArgs<T> {
 /// # Safety
 /// `a` describes initialised memory as its fields say, that of `state` not shared with anyone.
 #[inline(always)]
-pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: usize>(s: I, a: &TileArgs<I::T>) {
+pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: usize>(
+    s: I,
+    a: &TileArgs<I::T>,
+) {
     let size = const { SizesOf::<I::T, K>::SIZES };
     let mut block = 0;
     while block + R <= a.blocks {
@@ -110,23 +129,47 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
                 Splat::<I, R, 1>::one(s, a.params, size.params, NO_INDEX, 1),
                 Lanes::<I, R, Q>::outer(s, x, size.outer, size.outer_index),
                 Lanes::<I, R, 1>::outer(s, x, size.outer, size.outer_index),
-                Lanes::<I, R, 1>::outer(s, a.state.add(block * size.state * I::LANES), size.state, NO_INDEX),
+                Lanes::<I, R, 1>::outer(
+                    s,
+                    a.state.add(block * size.state * I::LANES),
+                    size.state,
+                    NO_INDEX,
+                ),
             )
         };
         let mut j = 0;
         while j < a.rows {
             let left = a.rows - j;
-            let end = if left < a.rows_per_flush { a.rows } else { j + a.rows_per_flush };
+            let end = if left < a.rows_per_flush {
+                a.rows
+            } else {
+                j + a.rows_per_flush
+            };
             let mut state = K::begin(Tile::<I, R, 1>(s), &row);
             while j + Q <= end {
                 // SAFETY: rows `j..j + Q` exist.
-                let y = unsafe { Splat::<I, R, Q>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index) };
+                let y = unsafe {
+                    Splat::<I, R, Q>::rows(
+                        s,
+                        a.inner.add(j * size.inner),
+                        size.inner,
+                        size.inner_index,
+                    )
+                };
                 K::step(Tile::<I, R, Q>(s), &px, &xq, &y, &mut state);
                 j += Q;
             }
-            while j < end {
+            // With Q = 1 nothing is left, and the loop is not compiled.
+            while Q > 1 && j < end {
                 // SAFETY: row `j` exists.
-                let y = unsafe { Splat::<I, R, 1>::rows(s, a.inner.add(j * size.inner), size.inner, size.inner_index) };
+                let y = unsafe {
+                    Splat::<I, R, 1>::rows(
+                        s,
+                        a.inner.add(j * size.inner),
+                        size.inner,
+                        size.inner_index,
+                    )
+                };
                 K::step(Tile::<I, R, 1>(s), &p1, &x1, &y, &mut state);
                 j += 1;
             }
@@ -157,17 +200,27 @@ pub(crate) struct AcrossArgs<T> {
 /// # Safety
 /// `a` describes initialised memory as its fields say, that of `state` not shared with anyone.
 #[inline(always)]
-pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(s: I, a: &AcrossArgs<I::T>) {
+pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(
+    s: I,
+    a: &AcrossArgs<I::T>,
+) {
     let size = const { SizesOf::<I::T, K>::SIZES };
     let mut i = 0;
     while i < a.outer_rows {
         // SAFETY: outer row `i` is lane i mod LANES of its block, its state row is the i-th; parameters exist.
         let (p, x, mut row) = unsafe {
-            let x = a.outer.add(i / I::LANES * size.outer * I::LANES + i % I::LANES);
+            let x = a
+                .outer
+                .add(i / I::LANES * size.outer * I::LANES + i % I::LANES);
             (
                 Splat::<I, 1, Q>::one(s, a.params, size.params, NO_INDEX, 1),
                 Splat::<I, 1, Q>::one(s, x, size.outer, size.outer_index, I::LANES),
-                Lanes::<I, 1, 1>::outer(s, a.state.add(i * size.state * I::LANES), size.state, NO_INDEX),
+                Lanes::<I, 1, 1>::outer(
+                    s,
+                    a.state.add(i * size.state * I::LANES),
+                    size.state,
+                    NO_INDEX,
+                ),
             )
         };
         let mut state = K::begin(Tile::<I, 1, 1>(s), &row);
@@ -191,7 +244,12 @@ pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(s: I, a:
 /// # Safety
 /// `params` points to the parameters, `x` to that many blocks, initialised and not shared with anyone.
 #[inline(always)]
-pub(crate) unsafe fn prepare_outer<I: Memory, K: Kernel<I::T>>(s: I, params: *const I::T, x: *mut I::T, blocks: usize) {
+pub(crate) unsafe fn prepare_outer<I: Memory, K: Kernel<I::T>>(
+    s: I,
+    params: *const I::T,
+    x: *mut I::T,
+    blocks: usize,
+) {
     let size = const { SizesOf::<I::T, K>::SIZES };
     let mut block = 0;
     while block < blocks {
@@ -199,7 +257,12 @@ pub(crate) unsafe fn prepare_outer<I: Memory, K: Kernel<I::T>>(s: I, params: *co
         let (p, mut x) = unsafe {
             (
                 Splat::<I, 1, 1>::one(s, params, size.params, NO_INDEX, 1),
-                Lanes::<I, 1, 1>::outer(s, x.add(block * size.outer * I::LANES), size.outer, size.outer_index),
+                Lanes::<I, 1, 1>::outer(
+                    s,
+                    x.add(block * size.outer * I::LANES),
+                    size.outer,
+                    size.outer_index,
+                ),
             )
         };
         K::prepare_outer(Tile::<I, 1, 1>(s), &p, &mut x);
@@ -229,7 +292,12 @@ pub(crate) unsafe fn prepare_inner<I: Memory, K: Kernel<I::T>>(
             (
                 Splat::<I, 1, 1>::one(s, params, size.params, NO_INDEX, 1),
                 Lanes::<I, 1, 1>::outer(s, y, size.inner_raw, size.inner_raw_index),
-                Lanes::<I, 1, 1>::outer(s, used.add(block * size.inner * I::LANES), size.inner, NO_INDEX),
+                Lanes::<I, 1, 1>::outer(
+                    s,
+                    used.add(block * size.inner * I::LANES),
+                    size.inner,
+                    NO_INDEX,
+                ),
             )
         };
         K::prepare_inner(Tile::<I, 1, 1>(s), &p, &y, &mut w);
@@ -261,7 +329,12 @@ pub(crate) unsafe fn finish<I: Memory, K: Kernel<I::T>>(
                 Splat::<I, 1, 1>::one(s, params, size.params, NO_INDEX, 1),
                 Lanes::<I, 1, 1>::outer(s, x, size.outer, size.outer_index),
                 Lanes::<I, 1, 1>::outer(s, state, size.state, NO_INDEX),
-                Lanes::<I, 1, 1>::outer(s, out.add(block * size.out * I::LANES), size.out, NO_INDEX),
+                Lanes::<I, 1, 1>::outer(
+                    s,
+                    out.add(block * size.out * I::LANES),
+                    size.out,
+                    NO_INDEX,
+                ),
             )
         };
         K::finish(Tile::<I, 1, 1>(s), &p, &x, &row, &mut out);

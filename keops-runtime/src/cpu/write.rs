@@ -17,8 +17,16 @@ impl<T: Real> Room<T> {
     /// Room for `rows` rows of `columns` values, or indices. The error is the number of bytes asked for.
     pub(crate) fn new(rows: usize, columns: usize, index: bool) -> Result<Self, usize> {
         let count = rows.checked_mul(columns).ok_or(usize::MAX)?;
-        let data = if index { Data::Indices(reserve(count)?) } else { Data::Values(reserve(count)?) };
-        Ok(Room { data, rows, columns })
+        let data = if index {
+            Data::Indices(reserve(count)?)
+        } else {
+            Data::Values(reserve(count)?)
+        };
+        Ok(Room {
+            data,
+            rows,
+            columns,
+        })
     }
 
     /// Access for the threads of a pass.
@@ -27,7 +35,12 @@ impl<T: Real> Room<T> {
             Data::Values(values) => To::Values(values.as_mut_ptr()),
             Data::Indices(indices) => To::Indices(indices.as_mut_ptr()),
         };
-        Sink { to, rows: self.rows, columns: self.columns, borrowed: PhantomData }
+        Sink {
+            to,
+            rows: self.rows,
+            columns: self.columns,
+            borrowed: PhantomData,
+        }
     }
 
     /// The output.
@@ -50,7 +63,8 @@ impl<T: Real> Room<T> {
 /// An empty vector with room for `count` elements, or the number of bytes that are not to be had.
 fn reserve<E>(count: usize) -> Result<Vec<E>, usize> {
     let mut vec = Vec::new();
-    vec.try_reserve_exact(count).map_err(|_| count.saturating_mul(size_of::<E>()))?;
+    vec.try_reserve_exact(count)
+        .map_err(|_| count.saturating_mul(size_of::<E>()))?;
     Ok(vec)
 }
 
@@ -85,7 +99,14 @@ impl<T: Real> Sink<'_, T> {
     ///
     /// # Safety
     /// Nobody else writes these rows at the same time.
-    pub(crate) unsafe fn write(&self, rows: Range<usize>, from: &[T], lanes: usize, all: usize, column: usize) {
+    pub(crate) unsafe fn write(
+        &self,
+        rows: Range<usize>,
+        from: &[T],
+        lanes: usize,
+        all: usize,
+        column: usize,
+    ) {
         assert!(rows.end <= self.rows && column + self.columns <= all);
         for (k, row) in rows.enumerate() {
             let place = k / lanes * all * lanes + k % lanes + column * lanes;
@@ -95,10 +116,12 @@ impl<T: Real> Sink<'_, T> {
                 unsafe {
                     match self.to {
                         To::Values(to) => to.add(row * self.columns + c).write(x),
-                        To::Indices(to) => to.add(row * self.columns + c).write(match x.to_index() {
-                            NONE => usize::MAX,
-                            j => j as usize,
-                        }),
+                        To::Indices(to) => {
+                            to.add(row * self.columns + c).write(match x.to_index() {
+                                NONE => usize::MAX,
+                                j => j as usize,
+                            })
+                        }
                     }
                 }
             }

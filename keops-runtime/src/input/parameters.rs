@@ -65,7 +65,10 @@ parameter!(
 view!([const R: usize, const C: usize] Matrix<R, C>, ArrayView2, x => matrix(x));
 
 #[cfg(test)]
-#[allow(clippy::needless_borrows_for_generic_args, reason = "references to references are what is tested")]
+#[allow(
+    clippy::needless_borrows_for_generic_args,
+    reason = "references to references are what is tested"
+)]
 mod tests {
     use super::*;
     use ndarray::{Array1, Array2, s};
@@ -84,7 +87,10 @@ mod tests {
         p.source().to_vec().unwrap()
     }
     /// As in `smooth<T>(x_i: [T; 2], radius: T)`.
-    fn mixed<'a, T: Float>(x: impl IntoRows<'a, T, Vector<2>>, r: impl IntoParameter<'a, T, Scalar>) -> (usize, T) {
+    fn mixed<'a, T: Float>(
+        x: impl IntoRows<'a, T, Vector<2>>,
+        r: impl IntoParameter<'a, T, Scalar>,
+    ) -> (usize, T) {
         (x.into_rows().source().dim().0, scalar_of(r))
     }
     fn scalar_of<'a, T: Float>(p: impl IntoParameter<'a, T, Scalar>) -> T {

@@ -68,7 +68,10 @@ by_reference!(
 by_value!([const R: usize, const C: usize] Matrix<R, C>, ArrayView3, x => Rows::view(x));
 
 #[cfg(test)]
-#[allow(clippy::needless_borrows_for_generic_args, reason = "references to references are what is tested")]
+#[allow(
+    clippy::needless_borrows_for_generic_args,
+    reason = "references to references are what is tested"
+)]
 mod tests {
     use super::*;
     use ndarray::{Array1, Array2, Array3, ArrayView, CowArray, arr2, s};
@@ -96,9 +99,15 @@ mod tests {
         assert_eq!(dim(&CowArray::from(x.view())).0, (3, 1, 2));
         assert_eq!(dim(&x.to_shared()).0, (3, 1, 2));
         assert_eq!(dim(&*x).0, (3, 1, 2));
-        assert_eq!(dim(x.slice(s![..;-1, ..])).1, vec![5.0, 6.0, 3.0, 4.0, 1.0, 2.0]);
+        assert_eq!(
+            dim(x.slice(s![..;-1, ..])).1,
+            vec![5.0, 6.0, 3.0, 4.0, 1.0, 2.0]
+        );
         assert_eq!(dim(x.slice(s![..2, ..]).t()).1, vec![1.0, 3.0, 2.0, 4.0]);
-        assert_eq!(dim(ArrayView::from(&[1.0f32, 2.0]).broadcast((3, 2)).unwrap()).0, (3, 1, 2));
+        assert_eq!(
+            dim(ArrayView::from(&[1.0f32, 2.0]).broadcast((3, 2)).unwrap()).0,
+            (3, 1, 2)
+        );
         let rows = [[1.0f64, 2.0], [3.0, 4.0]];
         assert_eq!(dim(&rows).1, vec![1.0, 2.0, 3.0, 4.0]);
         assert_eq!(dim(&rows[..1]).1, vec![1.0, 2.0]);
@@ -109,7 +118,10 @@ mod tests {
     }
 
     /// Two arguments share a lifetime, views of different lifetimes must do.
-    fn two<'a, T: Float>(x: impl IntoRows<'a, T, Vector<2>>, y: impl IntoRows<'a, T, Vector<2>>) -> usize {
+    fn two<'a, T: Float>(
+        x: impl IntoRows<'a, T, Vector<2>>,
+        y: impl IntoRows<'a, T, Vector<2>>,
+    ) -> usize {
         x.into_rows().source().dim().0 + y.into_rows().source().dim().0
     }
     fn with_a_local(x: ArrayView2<'static, f32>) -> usize {

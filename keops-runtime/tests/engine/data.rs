@@ -1,5 +1,7 @@
 //! Test data, the value types, and running a function on every instruction set.
-use keops_runtime::__private::{Function, IntoRows, Level, Rows, Scalar, Table, Value, Vector, run};
+use keops_runtime::__private::{
+    Function, IntoRows, Level, Rows, Scalar, Table, Value, Vector, run,
+};
 use keops_runtime::ndarray::Array2;
 use keops_runtime::{Float, Options};
 
@@ -46,7 +48,8 @@ pub(crate) struct Variable<T> {
 impl<T: Number> Variable<T> {
     /// Row-major `numbers`.
     pub(crate) fn new(numbers: &[f64], columns: usize) -> Self {
-        let array = Array2::from_shape_vec((numbers.len() / columns, columns), to(numbers)).unwrap();
+        let array =
+            Array2::from_shape_vec((numbers.len() / columns, columns), to(numbers)).unwrap();
         Variable { array }
     }
 
@@ -90,7 +93,11 @@ pub(crate) fn run_at<T: Number>(
     inputs: &[&Rows<'_, T>],
     options: Options,
 ) -> Vec<Numbers> {
-    run(function, tables, inputs, &options).unwrap().into_iter().map(numbers).collect()
+    run(function, tables, inputs, &options)
+        .unwrap()
+        .into_iter()
+        .map(numbers)
+        .collect()
 }
 
 /// Runs on every instruction set of the machine.
@@ -99,7 +106,12 @@ pub(crate) fn run_all<T: Number>(
     tables: &[Table<T>],
     inputs: &[&Rows<'_, T>],
 ) -> Vec<(Level, Vec<Numbers>)> {
-    let run = |level| (level, run_at(function, tables, inputs, Options::new().level(level)));
+    let run = |level| {
+        (
+            level,
+            run_at(function, tables, inputs, Options::new().level(level)),
+        )
+    };
     Level::supported().into_iter().map(run).collect()
 }
 
@@ -113,11 +125,20 @@ fn numbers<T: Number>(value: Value<T>) -> Numbers {
 
 /// Checks `found` against `expected` with an error of `tolerance` times `scale`, for each number.
 #[track_caller]
-pub(crate) fn assert_near(found: &[f64], expected: &[(f64, f64)], tolerance: f64, what: &dyn std::fmt::Debug) {
+pub(crate) fn assert_near(
+    found: &[f64],
+    expected: &[(f64, f64)],
+    tolerance: f64,
+    what: &dyn std::fmt::Debug,
+) {
     assert_eq!(found.len(), expected.len(), "{what:?}");
     for (k, (&found, &(expected, scale))) in found.iter().zip(expected).enumerate() {
         let fine = (found - expected).abs() <= tolerance * scale || found == expected;
-        assert!(fine, "{what:?}: number {k} is {found}, expected {expected} ± {}", tolerance * scale);
+        assert!(
+            fine,
+            "{what:?}: number {k} is {found}, expected {expected} ± {}",
+            tolerance * scale
+        );
     }
 }
 

@@ -14,7 +14,14 @@ fn gauss(x: ArrayView2<'_, f32>, y: ArrayView2<'_, f32>, b: usize) -> String {
         &IntoRows::<f32, Vector<3>>::into_rows(y),
         &IntoRows::<f32, Scalar>::into_rows(&b),
     ];
-    run(&GAUSS, &[table::<f32, Gauss<3>>()], &inputs, &Options::new()).unwrap_err().to_string()
+    run(
+        &GAUSS,
+        &[table::<f32, Gauss<3>>()],
+        &inputs,
+        &Options::new(),
+    )
+    .unwrap_err()
+    .to_string()
 }
 
 #[test]
@@ -25,7 +32,11 @@ fn wrong_columns() {
         "gauss: x_i holds 4 columns but is declared with 3 columns; pass an array of shape [rows, 3]"
     );
     assert_eq!(
-        gauss(right.view(), right.slice(keops_runtime::ndarray::s![.., ..1]), 4),
+        gauss(
+            right.view(),
+            right.slice(keops_runtime::ndarray::s![.., ..1]),
+            4
+        ),
         "gauss: y_j holds 1 column but is declared with 3 columns; pass an array of shape [rows, 3]"
     );
 }
@@ -42,7 +53,10 @@ fn different_numbers_of_rows() {
 #[test]
 fn wrong_parameters() {
     let (x, p) = (Array2::<f32>::zeros((2, 2)), Array1::<f32>::zeros(5));
-    let inputs = [&IntoRows::<f32, Vector<2>>::into_rows(&x), &IntoParameter::<f32, Vector<2>>::into_parameter(&p)];
+    let inputs = [
+        &IntoRows::<f32, Vector<2>>::into_rows(&x),
+        &IntoParameter::<f32, Vector<2>>::into_parameter(&p),
+    ];
     let error = run(&MAP, &[table::<f32, Map>()], &inputs, &Options::new()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -61,7 +75,13 @@ fn rows_of_the_outer_axis_are_compared_too() {
         &IntoRows::<f64, Scalar>::into_rows(&b),
         &IntoParameter::<f64, Scalar>::into_parameter(1.0),
     ];
-    let error = run(&HOISTED, &[table::<f64, Hoisted>()], &inputs, &Options::new()).unwrap_err();
+    let error = run(
+        &HOISTED,
+        &[table::<f64, Hoisted>()],
+        &inputs,
+        &Options::new(),
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "hoisted: x_i has 3 rows but a_i has 2; all variables indexed by i need the same number of rows"
@@ -79,13 +99,22 @@ fn more_than_can_be_counted_or_allocated() {
     );
     let x = Array2::<f64>::zeros((1, 2));
     let many = x.broadcast((u32::MAX as usize, 2)).unwrap();
-    let inputs =
-        [&IntoRows::<f64, Vector<2>>::into_rows(many), &IntoParameter::<f64, Vector<2>>::into_parameter([0.0; 2])];
+    let inputs = [
+        &IntoRows::<f64, Vector<2>>::into_rows(many),
+        &IntoParameter::<f64, Vector<2>>::into_parameter([0.0; 2]),
+    ];
     // Allocating 64 GiB may succeed where memory is overcommitted; then this would take long. Only ask where it fails.
     let mut probe: Vec<u8> = Vec::new();
     if probe.try_reserve_exact(u32::MAX as usize * 16).is_err() {
-        let error = run(&MAP, &[table::<f64, Map>()], &inputs, &Options::new()).unwrap_err().to_string();
-        assert!(error.starts_with("shift: out of memory: 68719476720 bytes of output cannot be allocated"), "{error}");
+        let error = run(&MAP, &[table::<f64, Map>()], &inputs, &Options::new())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with(
+                "shift: out of memory: 68719476720 bytes of output cannot be allocated"
+            ),
+            "{error}"
+        );
     }
 }
 

@@ -9,7 +9,11 @@ use crate::kernels::{ArgMin, ClosestNumber, MinMax, Nearest, Other};
 
 /// The k smallest values with their indices, ties in index order, NaN left out, padded.
 fn smallest(values: impl Iterator<Item = f64>, k: usize) -> (Vec<f64>, Vec<usize>) {
-    let mut all: Vec<(f64, usize)> = values.enumerate().map(|(j, v)| (v, j)).filter(|(v, _)| !v.is_nan()).collect();
+    let mut all: Vec<(f64, usize)> = values
+        .enumerate()
+        .map(|(j, v)| (v, j))
+        .filter(|(v, _)| !v.is_nan())
+        .collect();
     all.sort_by(|a, b| a.partial_cmp(b).unwrap());
     all.resize(k, (f64::INFINITY, usize::MAX));
     all.into_iter().unzip()
@@ -17,18 +21,27 @@ fn smallest(values: impl Iterator<Item = f64>, k: usize) -> (Vec<f64>, Vec<usize
 
 /// Coordinates that are multiples of 1/4: distances are exact, and tie often.
 fn grid(seed: u64, count: usize) -> Vec<f64> {
-    random(seed, count).iter().map(|x| (x * 4.0).round() / 4.0).collect()
+    random(seed, count)
+        .iter()
+        .map(|x| (x * 4.0).round() / 4.0)
+        .collect()
 }
 
 fn nearest<T: Number>(m: usize, n: usize, b: &[f64]) {
     let (x, y) = (grid(1, 3 * m), grid(2, 3 * n));
     let of = |k| {
-        let rows = x.chunks(3).map(|x| smallest(y.chunks(3).zip(b).map(|(y, b)| sqdist(x, y) + b), k));
+        let rows = x
+            .chunks(3)
+            .map(|x| smallest(y.chunks(3).zip(b).map(|(y, b)| sqdist(x, y) + b), k));
         let (values, indices): (Vec<_>, Vec<_>) = rows.unzip();
         (values.concat(), indices.concat())
     };
     let (one, four) = (of(1), of(4));
-    let (x, y, b) = (Variable::<T>::new(&x, 3), Variable::new(&y, 3), Variable::new(b, 1));
+    let (x, y, b) = (
+        Variable::<T>::new(&x, 3),
+        Variable::new(&y, 3),
+        Variable::new(b, 1),
+    );
     let (x, y, b) = (x.rows(), y.rows(), b.rows());
     if n > 0 {
         for (level, found) in run_all(&NEAREST_1, &[table::<T, Nearest<1>>()], &[&x, &y, &b]) {
@@ -86,7 +99,14 @@ fn other<T: Number>(n: usize) {
     let expected: Vec<_> = x
         .chunks(3)
         .enumerate()
-        .map(|(i, a)| smallest(x.chunks(3).enumerate().map(|(j, b)| if i == j { f64::NAN } else { sqdist(a, b) }), 1))
+        .map(|(i, a)| {
+            smallest(
+                x.chunks(3)
+                    .enumerate()
+                    .map(|(j, b)| if i == j { f64::NAN } else { sqdist(a, b) }),
+                1,
+            )
+        })
         .collect();
     let x = Variable::<T>::new(&x, 3);
     for (level, found) in run_all(&OTHER, &[table::<T, Other>()], &[&x.rows(), &x.rows()]) {
@@ -111,9 +131,14 @@ fn min_max<T: Number>(m: usize, n: usize, nan: bool) {
         y.iter_mut().step_by(3).for_each(|y| *y = f64::NAN);
     }
     let fold = |start: f64, f: fn(f64, f64) -> f64| -> Vec<f64> {
-        x.iter().map(|x| y.iter().map(|y| x * y).fold(start, f)).collect()
+        x.iter()
+            .map(|x| y.iter().map(|y| x * y).fold(start, f))
+            .collect()
     };
-    let (least, most) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
+    let (least, most) = (
+        fold(f64::INFINITY, f64::min),
+        fold(f64::NEG_INFINITY, f64::max),
+    );
     let (x, y) = (Variable::<T>::new(&x, 1), Variable::new(&y, 1));
     for (level, found) in run_all(&MIN_MAX, &[table::<T, MinMax>()], &[&x.rows(), &y.rows()]) {
         assert_eq!(found[0].values(), least, "{level:?} {m} {n}");
@@ -142,7 +167,13 @@ fn large_indices_are_exact_at_f32() {
     let (x, y): (Rows<'_, f32>, _) = (rows(&x[..]), rows(y));
     let tables: [Table<f32>; 1] = [table::<f32, ClosestNumber>()];
     for level in Level::supported() {
-        let mut found = run(&CLOSEST_NUMBER, &tables, &[&x, &y], &Options::new().level(level)).unwrap();
+        let mut found = run(
+            &CLOSEST_NUMBER,
+            &tables,
+            &[&x, &y],
+            &Options::new().level(level),
+        )
+        .unwrap();
         let index: Array1<usize> = FromValue::from_value(found.remove(0));
         assert_eq!(index[0], n - 3, "{level:?}");
     }
@@ -151,10 +182,25 @@ fn large_indices_are_exact_at_f32() {
 #[test]
 fn nothing_has_no_argmin() {
     let (x, y) = (Variable::<f32>::new(&[0.0; 6], 3), Variable::new(&[], 3));
-    let found = run(&ARGMIN, &[table::<f32, ArgMin>()], &[&x.rows(), &y.rows()], &Options::new());
-    let expected = Error::EmptyReduction { function: "closest", reduction: "argmin_j", variable: "y_j", axis: 'j' };
+    let found = run(
+        &ARGMIN,
+        &[table::<f32, ArgMin>()],
+        &[&x.rows(), &y.rows()],
+        &Options::new(),
+    );
+    let expected = Error::EmptyReduction {
+        function: "closest",
+        reduction: "argmin_j",
+        variable: "y_j",
+        axis: 'j',
+    };
     assert_eq!(found.unwrap_err(), expected);
     // No rows of either: an empty array.
-    let found = run(&ARGMIN, &[table::<f32, ArgMin>()], &[&y.rows(), &y.rows()], &Options::new());
+    let found = run(
+        &ARGMIN,
+        &[table::<f32, ArgMin>()],
+        &[&y.rows(), &y.rows()],
+        &Options::new(),
+    );
     assert_eq!(found.unwrap().len(), 1);
 }

@@ -3,23 +3,43 @@ use keops_runtime::__private::{Axis, Function, Input, Output, Parameter, Pass, S
 
 /// An input of a function.
 const fn input(name: &'static str, axis: Option<Axis>, shape: Shape) -> Input {
-    Input { name, axis, shape, cotangent: false }
+    Input {
+        name,
+        axis,
+        shape,
+        cotangent: false,
+    }
 }
 
 const fn value(shape: Shape, axis: Option<Axis>) -> Output {
-    Output { shape, index: false, axis }
+    Output {
+        shape,
+        index: false,
+        axis,
+    }
 }
 
 const fn index(shape: Shape, axis: Option<Axis>) -> Output {
-    Output { shape, index: true, axis }
+    Output {
+        shape,
+        index: true,
+        axis,
+    }
 }
 
 const I: Option<Axis> = Some(Axis::I);
 const J: Option<Axis> = Some(Axis::J);
 const NO_PTX: Result<&str, &str> = Err("written by hand");
 /// A fold over j.
-const FOLD: Pass =
-    Pass { outer: I, inner: J, outer_slots: &[0], inner_slots: &[1], parameters: &[], outputs: &[], needs_rows: None };
+const FOLD: Pass = Pass {
+    outer: I,
+    inner: J,
+    outer_slots: &[0],
+    inner_slots: &[1],
+    parameters: &[],
+    outputs: &[],
+    needs_rows: None,
+};
 
 const X: Input = input("x_i", I, Shape::Vector(3));
 const Y: Input = input("y_j", J, Shape::Vector(3));
@@ -29,7 +49,11 @@ const B: Input = input("b_j", J, Shape::Scalar);
 pub(crate) static GAUSS: Function = Function {
     name: "gauss",
     inputs: &[X, Y, B],
-    passes: &[Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    passes: &[Pass {
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Scalar, I)],
+        ..FOLD
+    }],
     outputs: &[3],
     ptx: NO_PTX,
 };
@@ -37,8 +61,16 @@ pub(crate) static GAUSS: Function = Function {
 /// `Gauss` at D = 64.
 pub(crate) static GAUSS_64: Function = Function {
     name: "gauss_64",
-    inputs: &[input("x_i", I, Shape::Vector(64)), input("y_j", J, Shape::Vector(64)), B],
-    passes: &[Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    inputs: &[
+        input("x_i", I, Shape::Vector(64)),
+        input("y_j", J, Shape::Vector(64)),
+        B,
+    ],
+    passes: &[Pass {
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Scalar, I)],
+        ..FOLD
+    }],
     outputs: &[3],
     ptx: NO_PTX,
 };
@@ -67,8 +99,23 @@ pub(crate) static HOISTED: Function = Function {
 /// `Gradient`
 pub(crate) static GRADIENT: Function = Function {
     name: "gauss",
-    inputs: &[X, Y, B, Input { name: "e_i", axis: I, shape: Shape::Scalar, cotangent: true }],
-    passes: &[Pass { outer_slots: &[0, 3], inner_slots: &[1, 2], outputs: &[value(Shape::Vector(3), I)], ..FOLD }],
+    inputs: &[
+        X,
+        Y,
+        B,
+        Input {
+            name: "e_i",
+            axis: I,
+            shape: Shape::Scalar,
+            cotangent: true,
+        },
+    ],
+    passes: &[Pass {
+        outer_slots: &[0, 3],
+        inner_slots: &[1, 2],
+        outputs: &[value(Shape::Vector(3), I)],
+        ..FOLD
+    }],
     outputs: &[4],
     ptx: NO_PTX,
 };
@@ -104,7 +151,11 @@ pub(crate) static NEAREST_4: Function = Function {
 pub(crate) static ARGMIN: Function = Function {
     name: "closest",
     inputs: &[X, Y],
-    passes: &[Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD }],
+    passes: &[Pass {
+        outputs: &[index(Shape::Scalar, I)],
+        needs_rows: Some("argmin_j"),
+        ..FOLD
+    }],
     outputs: &[2],
     ptx: NO_PTX,
 };
@@ -112,8 +163,15 @@ pub(crate) static ARGMIN: Function = Function {
 /// `ClosestNumber`
 pub(crate) static CLOSEST_NUMBER: Function = Function {
     name: "closest_number",
-    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar)],
-    passes: &[Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD }],
+    inputs: &[
+        input("x_i", I, Shape::Scalar),
+        input("y_j", J, Shape::Scalar),
+    ],
+    passes: &[Pass {
+        outputs: &[index(Shape::Scalar, I)],
+        needs_rows: Some("argmin_j"),
+        ..FOLD
+    }],
     outputs: &[2],
     ptx: NO_PTX,
 };
@@ -122,7 +180,10 @@ pub(crate) static CLOSEST_NUMBER: Function = Function {
 pub(crate) static OTHER: Function = Function {
     name: "other",
     inputs: &[X, Y],
-    passes: &[Pass { outputs: &[value(Shape::Scalar, I), index(Shape::Scalar, I)], ..FOLD }],
+    passes: &[Pass {
+        outputs: &[value(Shape::Scalar, I), index(Shape::Scalar, I)],
+        ..FOLD
+    }],
     outputs: &[2, 3],
     ptx: NO_PTX,
 };
@@ -130,8 +191,14 @@ pub(crate) static OTHER: Function = Function {
 /// `MinMax`
 pub(crate) static MIN_MAX: Function = Function {
     name: "min_max",
-    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar)],
-    passes: &[Pass { outputs: &[value(Shape::Scalar, I), value(Shape::Scalar, I)], ..FOLD }],
+    inputs: &[
+        input("x_i", I, Shape::Scalar),
+        input("y_j", J, Shape::Scalar),
+    ],
+    passes: &[Pass {
+        outputs: &[value(Shape::Scalar, I), value(Shape::Scalar, I)],
+        ..FOLD
+    }],
     outputs: &[2, 3],
     ptx: NO_PTX,
 };
@@ -139,7 +206,11 @@ pub(crate) static MIN_MAX: Function = Function {
 /// `Softmax`
 pub(crate) static SOFTMAX: Function = Function {
     name: "softmax",
-    inputs: &[input("x_i", I, Shape::Scalar), input("y_j", J, Shape::Scalar), B],
+    inputs: &[
+        input("x_i", I, Shape::Scalar),
+        input("y_j", J, Shape::Scalar),
+        B,
+    ],
     passes: &[Pass {
         inner_slots: &[1, 2],
         outputs: &[value(Shape::Scalar, I), value(Shape::Scalar, I)],
@@ -154,7 +225,10 @@ pub(crate) static SOFTMAX: Function = Function {
 pub(crate) static LOG_SUM_EXP: Function = Function {
     name: "lse",
     inputs: &[X, Y],
-    passes: &[Pass { outputs: &[value(Shape::Scalar, I)], ..FOLD }],
+    passes: &[Pass {
+        outputs: &[value(Shape::Scalar, I)],
+        ..FOLD
+    }],
     outputs: &[2],
     ptx: NO_PTX,
 };
@@ -181,7 +255,11 @@ pub(crate) static TWO_PASSES: Function = Function {
     name: "twice",
     inputs: &[X, Y, B],
     passes: &[
-        Pass { inner_slots: &[1, 2], outputs: &[value(Shape::Scalar, I)], ..FOLD },
+        Pass {
+            inner_slots: &[1, 2],
+            outputs: &[value(Shape::Scalar, I)],
+            ..FOLD
+        },
         Pass {
             outer: J,
             inner: I,
@@ -200,8 +278,16 @@ pub(crate) static CHOSEN: Function = Function {
     name: "chosen",
     inputs: &[X, Y],
     passes: &[
-        Pass { outputs: &[index(Shape::Scalar, I)], needs_rows: Some("argmin_j"), ..FOLD },
-        Pass { outer_slots: &[2], outputs: &[value(Shape::Vector(3), I)], ..FOLD },
+        Pass {
+            outputs: &[index(Shape::Scalar, I)],
+            needs_rows: Some("argmin_j"),
+            ..FOLD
+        },
+        Pass {
+            outer_slots: &[2],
+            outputs: &[value(Shape::Vector(3), I)],
+            ..FOLD
+        },
     ],
     outputs: &[3, 2, 2, 0],
     ptx: NO_PTX,
@@ -210,7 +296,10 @@ pub(crate) static CHOSEN: Function = Function {
 /// `Map`
 pub(crate) static MAP: Function = Function {
     name: "shift",
-    inputs: &[input("x_i", I, Shape::Vector(2)), input("p", None, Shape::Vector(2))],
+    inputs: &[
+        input("x_i", I, Shape::Vector(2)),
+        input("p", None, Shape::Vector(2)),
+    ],
     passes: &[Pass {
         inner: None,
         inner_slots: &[],

@@ -16,7 +16,11 @@ fn check<T: Number>(m: usize, n: usize) {
     let b = Array1::from(to::<T>(&random(3, n)));
     let b_rows = IntoRows::<T, Scalar>::into_rows(&b);
     let tables = [table::<T, Gauss<3>>()];
-    let expected = run_all(&GAUSS, &tables, &[&vectors(x.view()), &vectors(y.view()), &b_rows]);
+    let expected = run_all(
+        &GAUSS,
+        &tables,
+        &[&vectors(x.view()), &vectors(y.view()), &b_rows],
+    );
 
     // Column-major, that is a transposed array.
     let mut columns = Array2::from_elem((n, 3).f(), T::default());
@@ -26,13 +30,29 @@ fn check<T: Number>(m: usize, n: usize) {
     spread.slice_mut(s![..;2, ..;3]).assign(&y);
     // Negative strides: stored backwards, read backwards.
     let backwards = y.slice(s![..;-1, ..;-1]).to_owned();
-    for y in [columns.view(), spread.slice(s![..;2, ..;3]), backwards.slice(s![..;-1, ..;-1])] {
-        assert_eq!(run_all(&GAUSS, &tables, &[&vectors(x.view()), &vectors(y), &b_rows]), expected, "{m} {n}");
+    for y in [
+        columns.view(),
+        spread.slice(s![..;2, ..;3]),
+        backwards.slice(s![..;-1, ..;-1]),
+    ] {
+        assert_eq!(
+            run_all(&GAUSS, &tables, &[&vectors(x.view()), &vectors(y), &b_rows]),
+            expected,
+            "{m} {n}"
+        );
     }
     let mut spread = Array2::from_elem((3, 2 * m), T::default());
     spread.slice_mut(s![.., ..;2]).assign(&x.t());
     let view = spread.slice(s![.., ..;2]);
-    assert_eq!(run_all(&GAUSS, &tables, &[&vectors(view.t()), &vectors(y.view()), &b_rows]), expected, "{m} {n}");
+    assert_eq!(
+        run_all(
+            &GAUSS,
+            &tables,
+            &[&vectors(view.t()), &vectors(y.view()), &b_rows]
+        ),
+        expected,
+        "{m} {n}"
+    );
 }
 
 #[test]
@@ -47,19 +67,29 @@ fn strides_do_not_matter() {
 fn broadcast_rows() {
     let (m, n) = (40, 300);
     let x = Array2::from_shape_vec((m, 2), to::<f32>(&random(1, 2 * m))).unwrap();
-    let (y, a) = (Array2::from_elem((1, 2), 0.25f32), Array1::from_elem(1, 0.5f32));
+    let (y, a) = (
+        Array2::from_elem((1, 2), 0.25f32),
+        Array1::from_elem(1, 0.5f32),
+    );
     let r = keops_runtime::IntoParameter::<f32, Scalar>::into_parameter(1.0f32);
     let tables = [table::<f32, Hoisted>()];
     let run = |y: ArrayView2<'_, f32>, a: &Array1<f32>, b: &Array1<f32>| {
         let x = IntoRows::<f32, Vector<2>>::into_rows(&x);
         let y = IntoRows::<f32, Vector<2>>::into_rows(y);
         let a = a.broadcast(m).unwrap();
-        let (a, b) = (IntoRows::<f32, Scalar>::into_rows(a), IntoRows::<f32, Scalar>::into_rows(b));
+        let (a, b) = (
+            IntoRows::<f32, Scalar>::into_rows(a),
+            IntoRows::<f32, Scalar>::into_rows(b),
+        );
         run_all(&HOISTED, &tables, &[&x, &a, &y, &b, &r])
     };
     let b = Array1::from(to::<f32>(&random(3, n)));
     let broadcast = run(y.broadcast((n, 2)).unwrap(), &a, &b);
-    let copied = run(y.broadcast((n, 2)).unwrap().to_owned().view(), &Array1::from_elem(m, 0.5), &b);
+    let copied = run(
+        y.broadcast((n, 2)).unwrap().to_owned().view(),
+        &Array1::from_elem(m, 0.5),
+        &b,
+    );
     assert_eq!(broadcast, copied);
     let one_row = y.index_axis(Axis(0), 0);
     assert_eq!(run(one_row.broadcast((n, 2)).unwrap(), &a, &b), copied);

@@ -9,13 +9,32 @@ use crate::kernels::{ArgMin, Gather, Gauss, Map};
 
 fn two_passes<T: Number>(m: usize, n: usize) {
     let (x, y, b) = (random(1, 3 * m), random(2, 3 * n), random(3, n));
-    let first: Vec<f64> =
-        x.chunks(3).map(|x| y.chunks(3).zip(&b).map(|(y, b)| (-sqdist(x, y)).exp() * b).sum()).collect();
+    let first: Vec<f64> = x
+        .chunks(3)
+        .map(|x| {
+            y.chunks(3)
+                .zip(&b)
+                .map(|(y, b)| (-sqdist(x, y)).exp() * b)
+                .sum()
+        })
+        .collect();
     let second: Vec<(f64, f64)> = y
         .chunks(3)
-        .map(|y| (x.chunks(3).zip(&first).map(|(x, s)| (-sqdist(x, y)).exp() * s).sum(), (m * n) as f64))
+        .map(|y| {
+            (
+                x.chunks(3)
+                    .zip(&first)
+                    .map(|(x, s)| (-sqdist(x, y)).exp() * s)
+                    .sum(),
+                (m * n) as f64,
+            )
+        })
         .collect();
-    let (x, y, b) = (Variable::<T>::new(&x, 3), Variable::new(&y, 3), Variable::new(&b, 1));
+    let (x, y, b) = (
+        Variable::<T>::new(&x, 3),
+        Variable::new(&y, 3),
+        Variable::new(&b, 1),
+    );
     let tables = [table::<T, Gauss<3>>(), table::<T, Gauss<3>>()];
     for (level, found) in run_all(&TWO_PASSES, &tables, &[&x.rows(), &y.rows(), &b.rows()]) {
         assert_near(found[0].values(), &second, T::TOLERANCE, &(level, m, n));
@@ -42,7 +61,10 @@ fn indices_of_a_pass_are_read_by_another() {
         let indices = found[1].indices();
         assert_eq!(found[2].indices(), indices);
         assert_eq!(found[3].values(), x);
-        let chosen: Vec<f64> = indices.iter().flat_map(|&j| y[3 * j..3 * j + 3].to_vec()).collect();
+        let chosen: Vec<f64> = indices
+            .iter()
+            .flat_map(|&j| y[3 * j..3 * j + 3].to_vec())
+            .collect();
         assert_eq!(found[0].values(), chosen, "{level:?}");
     }
 }
@@ -54,7 +76,9 @@ fn a_pass_without_pairs_maps_rows() {
     let p = IntoParameter::<f32, Vector<2>>::into_parameter(p);
     for level in keops_runtime::__private::Level::supported() {
         let options = Options::new().level(level);
-        let mut found = run(&MAP, &[table::<f32, Map>()], &[&rows, &p], &options).unwrap().into_iter();
+        let mut found = run(&MAP, &[table::<f32, Map>()], &[&rows, &p], &options)
+            .unwrap()
+            .into_iter();
         let found: Array2<f32> = take(&mut found);
         assert_eq!(found, &x + &array![1.0, -1.0]);
     }
@@ -70,7 +94,12 @@ fn what_an_expansion_calls() {
     ) -> Result<Array1<T>, Error> {
         let inputs = [&x_i.into_rows(), &y_j.into_rows(), &b_j.into_rows()];
         let tables = const { &[table::<T, Gauss<3>>()] };
-        let mut values = keops_runtime::__private::call(&crate::functions::GAUSS, tables, &inputs, &Options::new())?;
+        let mut values = keops_runtime::__private::call(
+            &crate::functions::GAUSS,
+            tables,
+            &inputs,
+            &Options::new(),
+        )?;
         Ok(take(&mut values))
     }
     let x = array![[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0]];
@@ -84,10 +113,29 @@ fn the_gpu_is_refused_with_the_reason() {
     let x = Array2::<f32>::zeros((1, 2));
     let (rows, p) = (IntoRows::<f32, Vector<2>>::into_rows(&x), [0.0f32; 2]);
     let p = IntoParameter::<f32, Vector<2>>::into_parameter(p);
-    let found = run(&MAP, &[table::<f32, Map>()], &[&rows, &p], &Options::new().on(Backend::Cuda(0)));
+    let found = run(
+        &MAP,
+        &[table::<f32, Map>()],
+        &[&rows, &p],
+        &Options::new().on(Backend::Cuda(0)),
+    );
     assert_eq!(found.unwrap_err(), Error::NoLaunch { function: "shift" });
-    let (x, y) = (Variable::<f32>::new(&[0.0; 3], 3), Variable::new(&[0.0; 3], 3));
+    let (x, y) = (
+        Variable::<f32>::new(&[0.0; 3], 3),
+        Variable::new(&[0.0; 3], 3),
+    );
     let options = Options::new().on(Backend::CudaAll);
-    let found = run(&crate::functions::ARGMIN, &[table::<f32, ArgMin>()], &[&x.rows(), &y.rows()], &options);
-    assert_eq!(found.unwrap_err(), Error::NoPtx { function: "closest", reason: "written by hand" });
+    let found = run(
+        &crate::functions::ARGMIN,
+        &[table::<f32, ArgMin>()],
+        &[&x.rows(), &y.rows()],
+        &options,
+    );
+    assert_eq!(
+        found.unwrap_err(),
+        Error::NoPtx {
+            function: "closest",
+            reason: "written by hand"
+        }
+    );
 }

@@ -5,7 +5,7 @@
 //! lists the settings.
 //!
 //! Invariants: all state is behind one lock; no call panics across the C interface; a pointer is only followed in
-//! [`pointer`], where its contract is written down.
+//! `pointer`, where its contract is written down.
 mod api;
 mod code;
 mod exit;

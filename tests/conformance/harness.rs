@@ -1,0 +1,313 @@
+//! The machinery of the cases: random data by declared type, results as flat numbers, the reference.
+
+use keops::__private::Level;
+use keops::Float;
+use keops::ndarray::{Array, Dimension, ShapeBuilder};
+use keops_compiler::check::parse_and_check;
+use keops_compiler::expand::formulas;
+use keops_compiler::function::Formula;
+use keops_compiler::graph::NodeId;
+use keops_compiler::interpret::{Inputs, evaluate};
+use keops_compiler::types::Axis;
+use keops_compiler::value::Value;
+
+/// Rows of i and j. Neither is a multiple of a vector or a tile, N is more than one tile.
+pub(crate) const M: usize = 37;
+pub(crate) const N: usize = 301;
+
+/// Deterministic numbers in [0.25, 1.25], multiples of 2⁻⁶: exact at f32, and so are their differences.
+pub(crate) struct Data(u64);
+
+impl Data {
+    pub(crate) fn new(seed: u64) -> Data {
+        Data(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        0.25 + (self.0 >> 40) as f64 / (1u64 << 24) as f64
+    }
+    /// Rounded to a grid.
+    fn grid(&mut self) -> f64 {
+        (self.next() * 64.0).round() / 64.0
+    }
+    pub(crate) fn array<D: Dimension, T: From64>(
+        &mut self,
+        shape: impl ShapeBuilder<Dim = D>,
+    ) -> Array<T, D> {
+        Array::from_shape_simple_fn(shape, || T::from64(self.grid()))
+    }
+}
+
+/// Between f64 and the tested type.
+pub(crate) trait From64: Float {
+    fn from64(x: f64) -> Self;
+    /// Bound of the error relative to the largest number of the result, or to the terms where these cancel.
+    const TOLERANCE: f64;
+}
+impl From64 for f32 {
+    fn from64(x: f64) -> f32 {
+        x as f32
+    }
+    const TOLERANCE: f64 = 4e-6;
+}
+impl From64 for f64 {
+    fn from64(x: f64) -> f64 {
+        x
+    }
+    const TOLERANCE: f64 = 2e-14;
+}
+
+/// A result as flat numbers, and a cotangent in its shape.
+pub(crate) trait Flat {
+    fn flat(&self) -> Vec<f64>;
+}
+impl Flat for f32 {
+    fn flat(&self) -> Vec<f64> {
+        vec![f64::from(*self)]
+    }
+}
+impl Flat for f64 {
+    fn flat(&self) -> Vec<f64> {
+        vec![*self]
+    }
+}
+impl Flat for usize {
+    fn flat(&self) -> Vec<f64> {
+        vec![if *self == usize::MAX {
+            f64::from(u32::MAX)
+        } else {
+            *self as f64
+        }]
+    }
+}
+impl<T: Flat, D: Dimension> Flat for Array<T, D> {
+    fn flat(&self) -> Vec<f64> {
+        self.iter().flat_map(Flat::flat).collect()
+    }
+}
+impl<A: Flat, B: Flat> Flat for (A, B) {
+    fn flat(&self) -> Vec<f64> {
+        [self.0.flat(), self.1.flat()].concat()
+    }
+}
+impl<A: Flat, B: Flat, C: Flat> Flat for (A, B, C) {
+    fn flat(&self) -> Vec<f64> {
+        [self.0.flat(), self.1.flat(), self.2.flat()].concat()
+    }
+}
+
+/// A cotangent for a result: random numbers in its shape.
+pub(crate) trait Cotangent {
+    fn cotangent(&self, data: &mut Data) -> Self;
+}
+impl Cotangent for f32 {
+    fn cotangent(&self, data: &mut Data) -> f32 {
+        data.grid() as f32
+    }
+}
+impl Cotangent for f64 {
+    fn cotangent(&self, data: &mut Data) -> f64 {
+        data.grid()
+    }
+}
+impl<T: From64, D: Dimension> Cotangent for Array<T, D> {
+    fn cotangent(&self, data: &mut Data) -> Self {
+        data.array(self.raw_dim())
+    }
+}
+
+/// The data of one variable, by its declaration.
+macro_rules! variable {
+    ($data:ident, i, $t:ident) => {
+        $data.array::<_, $t>($crate::harness::M)
+    };
+    ($data:ident, j, $t:ident) => {
+        $data.array::<_, $t>($crate::harness::N)
+    };
+    ($data:ident, p, $t:ident) => {
+        $data.array::<_, $t>(1)[0]
+    };
+    ($data:ident, i, [[$t:ident; $c:literal]; $r:literal]) => {
+        $data.array::<_, $t>(($crate::harness::M, $r, $c))
+    };
+    ($data:ident, j, [[$t:ident; $c:literal]; $r:literal]) => {
+        $data.array::<_, $t>(($crate::harness::N, $r, $c))
+    };
+    ($data:ident, p, [[$t:ident; $c:literal]; $r:literal]) => {
+        $data.array::<_, $t>(($r, $c))
+    };
+    ($data:ident, i, [$t:ident; $d:literal]) => {
+        $data.array::<_, $t>(($crate::harness::M, $d))
+    };
+    ($data:ident, j, [$t:ident; $d:literal]) => {
+        $data.array::<_, $t>(($crate::harness::N, $d))
+    };
+    ($data:ident, p, [$t:ident; $d:literal]) => {
+        $data.array::<_, $t>($d)
+    };
+}
+
+/// `case!(name(i x_i: [T; 3], j y_j: [T; 3], p r: T) = formula)`: one formula, its value and its gradients; `no gradient`
+/// in front where the result is an index.
+macro_rules! case {
+    (no gradient $name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
+        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |_case, _inputs, _data, _level| {});
+    };
+    ($name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
+        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |case, inputs, data, level| {
+            let result = formula::<f64>($(&$var),*).eval().expect("evaluates");
+            let cotangent = result.cotangent(&mut data);
+            let gradients = formula::<f64>($(&$var),*).level(level).vjp(&cotangent).expect("differentiates");
+            let found = [$(gradients.$var.flat()),*];
+            case.gradients::<f64>(inputs, &cotangent.flat(), &found, level);
+        });
+    };
+    (@ $name:ident ($($axis:ident $var:ident $ty:tt),*) ($($formula:tt)*)
+        |$case:ident, $inputs:ident, $data:ident, $level:ident| $gradients:block) => {
+        mod $name {
+            #[allow(unused_imports, reason = "cases without gradients use fewer")]
+            use $crate::harness::{Case, Cotangent, Data, Flat, levels};
+            keops::keops! { fn formula<T>($($var: $ty),*) = $($formula)*; }
+
+            #[test]
+            fn at_f32() {
+                let case = Case::new(stringify!(fn formula<T>($($var: $ty),*) = $($formula)*;));
+                type T = f32;
+                let mut data = Data::new(SEED);
+                $(let $var = variable!(data, $axis, $ty);)*
+                let inputs = [$($var.flat()),*];
+                for level in levels() {
+                    let found = formula::<f32>($(&$var),*).level(level).eval().expect("evaluates");
+                    case.value::<f32>(&inputs, &found.flat(), level);
+                }
+            }
+            // Gradients at f64 only: with every kernel at both types these tests would take minutes to compile.
+            #[test]
+            fn at_f64() {
+                let $case = &Case::new(stringify!(fn formula<T>($($var: $ty),*) = $($formula)*;));
+                type T = f64;
+                #[allow(unused_mut, reason = "cases without gradients draw no more")]
+                let mut $data = Data::new(SEED);
+                $(let $var = variable!($data, $axis, $ty);)*
+                let $inputs = &[$($var.flat()),*];
+                for $level in levels() {
+                    let found = formula::<f64>($(&$var),*).level($level).eval().expect("evaluates");
+                    $case.value::<f64>($inputs, &found.flat(), $level);
+                    $gradients
+                }
+            }
+            const SEED: u64 = stringify!($name).len() as u64 * 77 + 1;
+        }
+    };
+}
+
+/// All instruction sets of this machine.
+pub(crate) fn levels() -> Vec<Level> {
+    Level::supported()
+}
+
+/// A formula as the interpreter sees it.
+pub(crate) struct Case {
+    text: &'static str,
+    formula: Formula,
+}
+
+impl Case {
+    pub(crate) fn new(text: &'static str) -> Case {
+        let (program, errors) = parse_and_check(text.parse().expect("tokens"));
+        let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
+        assert!(messages.is_empty(), "{text}: {messages:?}");
+        Case {
+            text,
+            formula: formulas(&program).remove(0),
+        }
+    }
+
+    /// Compares the value.
+    pub(crate) fn value<T: From64>(&self, inputs: &[Vec<f64>], found: &[f64], level: Level) {
+        let expected = reference(&self.formula, inputs);
+        self.compare::<T>("value", &expected.concat(), found, level);
+    }
+
+    /// Compares all gradients.
+    pub(crate) fn gradients<T: From64>(
+        &self,
+        inputs: &[Vec<f64>],
+        cotangent: &[f64],
+        found: &[Vec<f64>],
+        level: Level,
+    ) {
+        let all: Vec<usize> = (0..self.formula.inputs.len()).collect();
+        let gradient = self.formula.vjp(&all);
+        let inputs = [inputs, &[cotangent.to_vec()]].concat();
+        for (n, (expected, found)) in reference(&gradient, &inputs).iter().zip(found).enumerate() {
+            self.compare::<T>(
+                &format!("gradient of {}", self.formula.inputs[n].name),
+                expected,
+                found,
+                level,
+            );
+        }
+    }
+
+    fn compare<T: From64>(&self, what: &str, expected: &[f64], found: &[f64], level: Level) {
+        assert_eq!(
+            expected.len(),
+            found.len(),
+            "{what} of {} on {level:?}",
+            self.text
+        );
+        // The terms of every case are of order 0.1 to 1, also where their sum is not.
+        let largest = expected
+            .iter()
+            .filter(|x| x.is_finite())
+            .fold(0.0, |m: f64, x| m.max(x.abs()));
+        let scale = largest.max(0.1);
+        for (k, (e, f)) in expected.iter().zip(found).enumerate() {
+            let same =
+                e == f || (e.is_nan() && f.is_nan()) || (e - f).abs() <= T::TOLERANCE * scale;
+            assert!(
+                same,
+                "{what} of {} on {level:?}, number {k}: {f:e}, expected {e:e} (of {scale:e})",
+                self.text
+            );
+        }
+    }
+}
+
+/// All outputs of a formula, each flat, by the interpreter.
+fn reference(formula: &Formula, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let variables = formula.inputs.iter().zip(inputs).map(|(input, flat)| {
+        let chunks = flat.chunks(input.shape.len());
+        chunks
+            .map(|data| Value {
+                shape: input.shape,
+                data: data.to_vec(),
+            })
+            .collect()
+    });
+    let inputs = Inputs {
+        variables: variables.collect(),
+        m: M,
+        n: N,
+    };
+    let roots: Vec<NodeId> = formula.outputs.iter().map(|o| o.node).collect();
+    let outputs = evaluate(&formula.graph, &roots, &inputs);
+    let rows = |axis| match axis {
+        Some(Axis::I) => M,
+        Some(Axis::J) => N,
+        None => 1,
+    };
+    outputs
+        .iter()
+        .zip(&formula.outputs)
+        .map(|(values, output)| {
+            // A gradient may not depend on the rows that it has.
+            let repeat = rows(output.axis) / values.len();
+            let one: Vec<f64> = values.iter().flat_map(|v| v.data.clone()).collect();
+            one.repeat(repeat)
+        })
+        .collect()
+}

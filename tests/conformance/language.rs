@@ -1,0 +1,56 @@
+//! Every operation in a kernel. [`every_operation_is_covered`] fails for one that is added without a case.
+
+// Scalar functions, several in one tuple-free sum so that each contributes to value and gradient.
+case!(powers(i x_i: T, j y_j: T) = sum_j square(x_i) * y_j + pow(y_j, 3) + pow(x_i + y_j, -2) + powf(x_i, y_j));
+case!(roots(i x_i: T, j y_j: T) = sum_j sqrt(x_i + y_j) + rsqrt(x_i * y_j) + inv(x_i + y_j) + x_i / y_j);
+case!(exponentials(i x_i: T, j y_j: T) = sum_j exp(x_i) * y_j + exp(x_i * y_j) + log(x_i + y_j) + tanh(x_i - y_j));
+case!(angles(i x_i: T, j y_j: T) = sum_j sin(x_i * 10.0) * y_j + cos(x_i - 7.0 * y_j));
+case!(kinks(i x_i: T, j y_j: T) = sum_j abs(x_i - y_j) + sign(x_i - 0.7) * y_j + step(y_j - x_i) + relu(x_i - y_j));
+case!(clamps(i x_i: T, j y_j: T) = sum_j clamp(x_i * y_j, 0.3, 0.8) + min(x_i, y_j) * max(x_i, 0.5) - PI);
+case!(branches(i x_i: T, j y_j: T) = sum_j if x_i < y_j { x_i * y_j } else if x_i >= 1.0 || y_j != 0.5 && !(x_i == y_j) { y_j } else { 2.0 });
+
+// Vectors.
+case!(vectors(i x_i: [T; 3], j y_j: [T; 3]) = sum_j sum(x_i * y_j) + (x_i | y_j) + dist(x_i, y_j) * norm2(x_i) + mean(y_j));
+case!(directions(i x_i: [T; 3], j y_j: [T; 3]) = sum_j normalize(x_i + y_j) * sqnorm2(y_j));
+case!(pieces(i x_i: [T; 5], j y_j: [T; 2]) = sum_j concat(x_i[1..3], y_j)[2] * x_i[0] + elem(x_i, 4) * dot(extract(x_i, 2, 2), y_j));
+case!(arrays(i x_i: [T; 2], j y_j: [T; 2]) = sum_j [x_i[0] * y_j[1], 2.0, y_j[0]]);
+case!(extrema_of_vectors(i x_i: [T; 4], j y_j: [T; 4]) = sum_j max(x_i * y_j) - min(x_i + y_j));
+
+// Matrices.
+case!(matrix_vector(p a: [[T; 3]; 2], i x_i: [T; 3], j y_j: [T; 2]) = sum_j tanh(matvec(a, x_i)) * y_j + vecmat(x_i, transpose(a)));
+case!(matrix_matrix(i a_i: [[T; 2]; 2], j b_j: [[T; 2]; 2]) = sum_j matmul(a_i, b_j) * trace(b_j) + outer(b_j[0], a_i[1]));
+
+// Dimensions beyond the unrolling limit become loops.
+case!(wide(i x_i: [T; 40], j y_j: [T; 40], j b_j: T) = sum_j exp(-0.1 * sqdist(x_i, y_j)) * b_j);
+case!(wide_layers(p a: [[T; 12]; 10], i x_i: [T; 12], j y_j: [T; 10]) = sum_j dot(tanh(matvec(a, x_i * y_j[0])), y_j));
+
+// What is hoisted: i-only, j-only and parameter-only parts, with special functions.
+case!(hoisted(i x_i: [T; 3], j y_j: [T; 3], p s: T) = sum_j exp(-norm2(x_i) * s * s) * log(sqnorm2(y_j) + s) * (x_i | y_j) + sin(s));
+
+/// Operations that cases above use without their name being written as a call.
+const BY_SYNTAX: &[&str] = &[];
+
+#[test]
+fn every_operation_is_covered() {
+    let source = include_str!("language.rs");
+    for op in keops_compiler::ops::OPS {
+        if op.syntax == keops_compiler::ops::Syntax::Call && !BY_SYNTAX.contains(&op.name) {
+            assert!(
+                source.contains(&format!("{}(", op.name)),
+                "no case calls `{}`",
+                op.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_reduction_is_covered() {
+    let source = include_str!("reductions.rs");
+    for reduction in keops_compiler::reductions::REDUCTIONS {
+        let called = ["_j", "_i"]
+            .iter()
+            .any(|axis| source.contains(&format!("{}{axis}", reduction.name)));
+        assert!(called, "no case calls `{}`", reduction.name);
+    }
+}
