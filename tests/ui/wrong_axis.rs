@@ -1,7 +1,7 @@
 use keops::keops;
 
 keops! {
-    pub fn f(x_i: [f32; 3], y_j: [f32; 3]) = sum_i sqdist(x_i, y_j) + sqnorm2(x_i);
+    pub fn f(x_i: [f32; 3], y_j: [f32; 3]) = sqnorm2(x_i) * (sum_i sqdist(x_i, y_j));
 }
 
 fn main() {}
