@@ -209,3 +209,24 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert_eq!(one, run(2));
     assert_eq!(one, run(3));
 }
+
+mod conditional {
+    keops::keops! {
+        /// Left out with everything that belongs to it.
+        #[cfg(any())]
+        pub fn absent(x_i: f32, y_j: f32) = sum_j x_i * y_j;
+        #[cfg(all())]
+        #[deprecated]
+        pub(super) fn present(x_i: f32, y_j: f32) = sum_j x_i * y_j;
+    }
+}
+
+#[test]
+#[allow(deprecated, reason = "that is what is tested")]
+fn attributes_hold_for_all_that_an_item_expands_to() {
+    assert_eq!(
+        conditional::present(&[2.0], &[3.0]).eval().unwrap(),
+        array![6.0]
+    );
+    assert!(conditional::Present::FORMULA.contains("x_i * y_j"));
+}

@@ -11,6 +11,8 @@ use crate::lower::kernel::{KernelIr, Parameter};
 use crate::types::{Axis, Shape};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
+use syn::Attribute;
+use syn::parse::Parser;
 
 const KERNELS: &str = "::keops::__private::keops_gpu_kernels";
 const COPY: &str =
@@ -49,6 +51,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
         tangent,
     } = &names;
     let (name, visibility) = (&item.name, &item.visibility);
+    let conditions = conditions(&item.attributes);
     let kernels = kernels(item);
     let types = types(item);
     let body = [
@@ -65,6 +68,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
         .then(|| quote!(#tangent,));
     quote! {
         #[allow(unused_imports, non_snake_case, non_camel_case_types, unreachable_pub, clippy::all, clippy::pedantic)]
+        #(#conditions)*
         mod #module {
             use ::keops::__private as k;
             #types
@@ -75,12 +79,24 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
                 pub use super::{#call, #with_gradient #with_tangent};
             }
         }
-        #[allow(unused_imports)]
+        #(#conditions)*
+        #[allow(unused_imports, deprecated)]
         #visibility use #module::{#name, #marker};
         // By a glob, which gives way to an item of the same name: `gauss_grad` beside `gauss`.
-        #[allow(unused_imports)]
+        #(#conditions)*
+        #[allow(unused_imports, deprecated)]
         #visibility use #module::types::*;
     }
+}
+
+/// The item's `#[cfg(…)]`: they hold for everything that it expands to, the other attributes for its function.
+fn conditions(attributes: &TokenStream) -> Vec<Attribute> {
+    let all = Attribute::parse_outer
+        .parse2(attributes.clone())
+        .unwrap_or_default();
+    all.into_iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"))
+        .collect()
 }
 
 fn kernels(item: &Compiled) -> TokenStream {
