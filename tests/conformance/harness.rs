@@ -259,12 +259,12 @@ impl Case {
             "{what} of {} on {level:?}",
             self.text
         );
-        // The terms of every case are of order 0.1 to 1, also where their sum is not.
+        // The terms of every case are of order 1, also where they cancel (gradients of quotients).
         let largest = expected
             .iter()
             .filter(|x| x.is_finite())
             .fold(0.0, |m: f64, x| m.max(x.abs()));
-        let scale = largest.max(0.1);
+        let scale = largest.max(1.0);
         for (k, (e, f)) in expected.iter().zip(found).enumerate() {
             let same =
                 e == f || (e.is_nan() && f.is_nan()) || (e - f).abs() <= T::TOLERANCE * scale;
