@@ -32,6 +32,7 @@ type Shape = (
 const SHAPES: &[Shape] = &[
     ("gauss", "Gauss", &[3], &[3, 1], &[(1, false)]),
     ("gradient", "GaussGradient", &[3, 1], &[3, 1], &[(3, false)]),
+    ("diagonal", "OffDiagonal", &[1], &[1], &[(1, false)]),
     ("nearest", "Nearest", &[3], &[3], &[(1, false), (1, true)]),
     ("five", "FiveNearest", &[3], &[3], &[(5, false), (5, true)]),
     ("logsumexp", "LogSumExp", &[3], &[3], &[(1, false)]),
@@ -179,6 +180,7 @@ fn launches_cover_all_rows_once() {
     }
     check::<Gauss>();
     check::<GaussGradient>();
+    check::<kernels::OffDiagonal>();
     check::<Nearest>();
     check::<FiveNearest>();
     check::<LogSumExp>();
@@ -186,6 +188,38 @@ fn launches_cover_all_rows_once() {
     check::<kernels::Parameters>();
     check::<kernels::Long<64>>();
     check::<kernels::Long<1000>>();
+}
+
+#[test]
+fn parts_cover_all_inner_rows_once() {
+    type K = Gauss;
+    let tile = abi::tile_rows::<f32, K>() as u32;
+    for n in [0, 1, 255, 256, 257, 1000, 100_000, u32::MAX - 1, u32::MAX] {
+        for parts in [1, 2, 3, 7, 264, abi::MAX_PARTS] {
+            let mut at = 0;
+            for part in 0..parts {
+                let (begin, end) = abi::part_range(n, tile, parts, part);
+                assert!(
+                    begin == at && begin <= end,
+                    "{n} rows, part {part} of {parts}"
+                );
+                assert!(begin % tile == 0 || begin == n);
+                at = end;
+            }
+            assert_eq!(at, n, "{n} rows in {parts} parts");
+        }
+        for (m, blocks) in [(0, 500), (1, 1), (1, 264), (10, 100_000), (1 << 20, 264)] {
+            let parts = abi::parts::<f32, K>(m, n, blocks);
+            assert!((1..=abi::MAX_PARTS).contains(&parts));
+            assert!(parts == 1 || parts * abi::grid::<f32, K>(m) <= blocks);
+            let (begin, end) = abi::part_range(n, tile, parts, parts - 1);
+            assert!(parts == 1 || begin < end, "{n} rows: part {parts} is empty");
+        }
+    }
+    // Ten rows: one block of outer rows, so every block gets a part; a million of them need none.
+    assert_eq!(abi::parts::<f32, K>(10, 1_000_000, 264), 261);
+    assert_eq!(abi::parts::<f32, K>(1_000_000, 10, 264), 1);
+    assert_eq!(abi::states_len::<f32, K>(10, 261), 261 * 10 * 2);
 }
 
 #[test]

@@ -2,17 +2,32 @@
 //!
 //! The same text on both sides, so that a number cannot differ. For one entry (a [`Kernel`] at a value type `T`):
 //!
-//! * parameters, in order: `m: u32` (outer rows), `n: u32` (inner rows), `params: *const T` ([`Kernel::PARAMS`] values),
-//!   one `*const T` per outer variable, one per inner variable, one pointer per output: `*mut T`, or `*mut u32` where
-//!   the output holds indices ([`NONE`](crate::real::NONE) for none). A variable and an output is contiguous, row-major,
-//!   rows × columns. Pointers that are never read (no rows, no columns) may be null;
+//! * parameters, in order:
+//!   1. `m: u32`, outer rows of this launch;
+//!   2. `n: u32`, inner rows;
+//!   3. `first: u32`, the index of outer row 0: what is added to a row's number where the formula asks for its index
+//!      (`first + m` ≤ 2³² − 1). Pointers are to this launch's rows;
+//!   4. `phase: u32`, one of [`WHOLE`], [`FOLD`], [`COMBINE`];
+//!   5. `parts: u32`, into how many parts the inner rows are split (1 where the phase is [`WHOLE`]);
+//!   6. `flush: u32`, after how many inner rows sums are merged without error into the state row; 0 for the default,
+//!      [`FLUSH_ROWS`] or a tile, whichever is more. 1 makes every term its own block;
+//!   7. `states: *mut T`, [`states_len`] values: word `c` of the state row of outer row `row` and part `part` is
+//!      `states[(part · ROW + c) · m + row]`. [`FOLD`] writes all of it, [`COMBINE`] reads it, [`WHOLE`] does not touch it;
+//!   8. `params: *const T`, [`Kernel::PARAMS`] values;
+//!   9. one `*const T` per outer variable, one per inner variable, one pointer per output: `*mut T`, or `*mut u32` where
+//!      the output holds indices ([`NONE`](crate::real::NONE) for none).
+//!
+//!   A variable and an output is contiguous, row-major, rows × columns. Pointers that are never read or written (no rows, no
+//!   columns, not in this phase) may be null: [`FOLD`] writes no outputs, [`COMBINE`] reads no inner rows;
 //! * block: [`BLOCK`] × 1 × 1 threads, always;
-//! * grid: [`grid`] × 1 × 1 blocks, which is 0 for no outer rows: then nothing is to be launched;
+//! * grid: [`grid`] × parts × 1 blocks in the phase [`FOLD`], [`grid`] × 1 × 1 otherwise. It is 0 for no outer rows: then
+//!   nothing is to be launched. At most [`MAX_PARTS`] parts;
 //! * dynamic shared memory: 0 bytes. A block's tile of inner rows is static, [`shared_bytes`] of it.
 //!
 //! Block `b`'s thread `t` owns the outer rows `(b · rows_per_thread + r) · BLOCK + t`, r < [`rows_per_thread`]. Inner rows
-//! are read in tiles of [`tile_rows`], from the last tile to the first and downwards in each (see [`reduce`](crate::reduce)),
-//! and sums are flushed into the state row every [`FLUSH_ROWS`] rows or every tile, whichever is more.
+//! are read in tiles of [`tile_rows`], from the last tile to the first and downwards in each (see [`reduce`](crate::reduce)).
+//! Part `p` folds the rows [`part_range`] gives; parts are combined from 0 upwards, so that the result depends on the number
+//! of parts, but on nothing else of how the work was spread. Minima, maxima and their indices do not depend on it either.
 use crate::kernel::Kernel;
 #[allow(unused_imports, reason = "the device's mini-core has its names there")]
 use crate::prelude::*;
@@ -20,10 +35,20 @@ use crate::real::Real;
 
 /// Threads in a block.
 pub const BLOCK: u32 = 128;
+/// Phase: fold all inner rows and write the outputs.
+pub const WHOLE: u32 = 0;
+/// Phase: fold each part of the inner rows and store the state rows.
+pub const FOLD: u32 = 1;
+/// Phase: combine the state rows of all parts and write the outputs.
+pub const COMBINE: u32 = 2;
+/// Most parts: the second dimension of a grid has 16 bits.
+pub const MAX_PARTS: u32 = 65_535;
 /// Inner rows whose sums are kept in plain registers before they are merged without error into the state row.
 pub const FLUSH_ROWS: usize = 256;
 /// Most columns of a row that live in registers; longer rows are read where the formula uses them.
 pub const HELD_COLUMNS: usize = 16;
+/// Fewest tiles worth a part of their own: a part costs its state rows, written once and read once.
+pub const PART_TILES: u32 = 2;
 /// Most bytes of shared memory for a tile, one row excepted.
 const TILE_BYTES: usize = 16 * 1024;
 /// Most rows of a tile.
@@ -131,4 +156,55 @@ pub const fn shared_bytes<T: Real, K: Kernel<T>>() -> usize {
 pub const fn grid<T: Real, K: Kernel<T>>(m: u32) -> u32 {
     let rows = BLOCK * rows_per_thread::<T, K>() as u32;
     if m == 0 { 0 } else { (m - 1) / rows + 1 }
+}
+
+/// Tiles that `n` inner rows fill: with more parts than this some are empty.
+pub const fn tiles<T: Real, K: Kernel<T>>(n: u32) -> u32 {
+    let tile = tile_rows::<T, K>() as u32;
+    if n == 0 { 0 } else { (n - 1) / tile + 1 }
+}
+
+/// The inner rows `begin .. end` of part `part` of `parts`: whole tiles of `tile` rows, as evenly as tiles go.
+pub const fn part_range(n: u32, tile: u32, parts: u32, part: u32) -> (u32, u32) {
+    let tiles = if n == 0 { 0 } else { (n - 1) / tile + 1 };
+    let each = if tiles == 0 {
+        0
+    } else {
+        (tiles - 1) / parts + 1
+    };
+    // In 64 bits: the products may be larger than n.
+    let begin = part as u64 * each as u64 * tile as u64;
+    let end = begin + each as u64 * tile as u64;
+    (
+        if begin < n as u64 { begin as u32 } else { n },
+        if end < n as u64 { end as u32 } else { n },
+    )
+}
+
+/// How many parts keep `blocks` blocks busy: 1 if `m` outer rows fill them, and never so many that a part is empty or has
+/// fewer than [`PART_TILES`] tiles.
+pub const fn parts<T: Real, K: Kernel<T>>(m: u32, n: u32, blocks: u32) -> u32 {
+    let grid = grid::<T, K>(m);
+    if grid == 0 || grid >= blocks {
+        return 1;
+    }
+    let tiles = tiles::<T, K>(n);
+    let mut parts = blocks / grid;
+    if parts > tiles / PART_TILES {
+        parts = tiles / PART_TILES;
+    }
+    if parts > MAX_PARTS {
+        parts = MAX_PARTS;
+    }
+    if parts < 2 {
+        return 1;
+    }
+    // Rounding up the tiles of a part may leave the last ones empty.
+    let each = (tiles - 1) / parts + 1;
+    (tiles - 1) / each + 1
+}
+
+/// Values in `states` for `m` outer rows and `parts` parts.
+pub const fn states_len<T: Real, K: Kernel<T>>(m: u32, parts: u32) -> u64 {
+    parts as u64 * K::ROW as u64 * m as u64
 }

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 /// 0 there.
 type Row = Vec<(f64, f64)>;
 
-/// Of the parameters, the outer row, and all inner rows.
+/// Of the parameters, the outer row with its index behind it, and all inner rows.
 type Exact = fn(&[f64], &[f64], &[Vec<f64>]) -> Row;
 
 struct Case {
@@ -30,19 +30,46 @@ struct Case {
     outer: &'static [usize],
     inner: &'static [usize],
     outputs: &'static [(usize, bool)],
-    grid: [fn(u32) -> u32; 2],
+    launch: [Launch; 2],
+    values: fn(usize, usize) -> Vec<f64>,
     exact: Exact,
+}
+
+/// What the ABI says about a kernel's launches at one value type.
+struct Launch {
+    grid: fn(u32) -> u32,
+    states_len: fn(u32, u32) -> u64,
+}
+
+macro_rules! launch {
+    ($kernel:ty) => {
+        [
+            Launch {
+                grid: abi::grid::<f32, $kernel>,
+                states_len: abi::states_len::<f32, $kernel>,
+            },
+            Launch {
+                grid: abi::grid::<f64, $kernel>,
+                states_len: abi::states_len::<f64, $kernel>,
+            },
+        ]
+    };
 }
 
 fn sqdist(x: &[f64], y: &[f64], d: usize) -> f64 {
     (0..d).map(|c| (x[c] - y[c]).powi(2)).sum()
 }
 
-/// Σ terms, whose error is measured by Σ |terms|.
+/// Σ terms, compensated, whose error is measured by Σ |terms|.
 fn sum(terms: impl Iterator<Item = f64>) -> (f64, f64) {
-    terms.fold((0.0, 0.0), |(sum, size), term| {
-        (sum + term, size + term.abs())
-    })
+    let (mut sum, mut rest, mut size) = (0.0, 0.0, 0.0);
+    for term in terms {
+        let total = sum + term;
+        let t = total - sum;
+        rest += (sum - (total - t)) + (term - t);
+        (sum, size) = (total, size + term.abs());
+    }
+    (sum + rest, size)
 }
 
 fn smallest(k: usize, x: &[f64], ys: &[Vec<f64>]) -> Row {
@@ -60,7 +87,7 @@ fn smallest(k: usize, x: &[f64], ys: &[Vec<f64>]) -> Row {
         .collect()
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         name: "gauss",
         kernel: "Gauss",
@@ -68,10 +95,8 @@ const CASES: [Case; 8] = [
         outer: &[3],
         inner: &[3, 1],
         outputs: &[(1, false)],
-        grid: [
-            abi::grid::<f32, kernels::Gauss>,
-            abi::grid::<f64, kernels::Gauss>,
-        ],
+        launch: launch!(kernels::Gauss),
+        values: coarse,
         exact: |_, x, ys| vec![sum(ys.iter().map(|y| (-sqdist(x, y, 3)).exp() * y[3]))],
     },
     Case {
@@ -81,15 +106,28 @@ const CASES: [Case; 8] = [
         outer: &[3, 1],
         inner: &[3, 1],
         outputs: &[(3, false)],
-        grid: [
-            abi::grid::<f32, kernels::GaussGradient>,
-            abi::grid::<f64, kernels::GaussGradient>,
-        ],
+        launch: launch!(kernels::GaussGradient),
+        values: coarse,
         exact: |_, x, ys| {
             let term = |y: &Vec<f64>, c: usize| {
                 -2.0 * x[3] * (-sqdist(x, y, 3)).exp() * y[3] * (x[c] - y[c])
             };
             (0..3).map(|c| sum(ys.iter().map(|y| term(y, c)))).collect()
+        },
+    },
+    Case {
+        name: "diagonal",
+        kernel: "OffDiagonal",
+        params: 0,
+        outer: &[1],
+        inner: &[1],
+        outputs: &[(1, false)],
+        launch: launch!(kernels::OffDiagonal),
+        values: fine,
+        exact: |_, x, ys| {
+            // The index of the row is behind its columns.
+            let others = ys.iter().enumerate().filter(|(j, _)| *j as f64 != x[1]);
+            vec![sum(others.map(|(_, y)| x[0] * y[0]))]
         },
     },
     Case {
@@ -99,10 +137,8 @@ const CASES: [Case; 8] = [
         outer: &[3],
         inner: &[3],
         outputs: &[(1, false), (1, true)],
-        grid: [
-            abi::grid::<f32, kernels::Nearest>,
-            abi::grid::<f64, kernels::Nearest>,
-        ],
+        launch: launch!(kernels::Nearest),
+        values: coarse,
         exact: |_, x, ys| smallest(1, x, ys),
     },
     Case {
@@ -112,10 +148,8 @@ const CASES: [Case; 8] = [
         outer: &[3],
         inner: &[3],
         outputs: &[(5, false), (5, true)],
-        grid: [
-            abi::grid::<f32, kernels::FiveNearest>,
-            abi::grid::<f64, kernels::FiveNearest>,
-        ],
+        launch: launch!(kernels::FiveNearest),
+        values: coarse,
         exact: |_, x, ys| smallest(5, x, ys),
     },
     Case {
@@ -125,10 +159,8 @@ const CASES: [Case; 8] = [
         outer: &[3],
         inner: &[3],
         outputs: &[(1, false)],
-        grid: [
-            abi::grid::<f32, kernels::LogSumExp>,
-            abi::grid::<f64, kernels::LogSumExp>,
-        ],
+        launch: launch!(kernels::LogSumExp),
+        values: coarse,
         exact: |_, x, ys| {
             let (sum, _) = sum(ys.iter().map(|y| (-sqdist(x, y, 3)).exp()));
             vec![(sum.ln(), 1.0 + sum.ln().abs())]
@@ -141,10 +173,8 @@ const CASES: [Case; 8] = [
         outer: &[1],
         inner: &[1],
         outputs: &[(1, false)],
-        grid: [
-            abi::grid::<f32, kernels::Prepared>,
-            abi::grid::<f64, kernels::Prepared>,
-        ],
+        launch: launch!(kernels::Prepared),
+        values: coarse,
         exact: |_, x, ys| vec![sum(ys.iter().map(|y| (2.0 * x[0]).sin() * y[0] * y[0]))],
     },
     Case {
@@ -154,10 +184,8 @@ const CASES: [Case; 8] = [
         outer: &[16],
         inner: &[16],
         outputs: &[(1, false)],
-        grid: [
-            abi::grid::<f32, kernels::Long<16>>,
-            abi::grid::<f64, kernels::Long<16>>,
-        ],
+        launch: launch!(kernels::Long<16>),
+        values: coarse,
         exact: long,
     },
     Case {
@@ -167,10 +195,8 @@ const CASES: [Case; 8] = [
         outer: &[20],
         inner: &[20],
         outputs: &[(1, false)],
-        grid: [
-            abi::grid::<f32, kernels::Long<20>>,
-            abi::grid::<f64, kernels::Long<20>>,
-        ],
+        launch: launch!(kernels::Long<20>),
+        values: coarse,
         exact: long,
     },
 ];
@@ -222,8 +248,17 @@ fn module() -> &'static Module {
     MODULE.get_or_init(|| Module::parse(text()).unwrap_or_else(|error| panic!("{error}")))
 }
 
+/// Powers of two on one side and values of full single precision on the other: products are exact, sums are not.
+fn fine(count: usize, seed: usize) -> Vec<f64> {
+    let value = |i: usize| match seed {
+        1 => [0.5, 1.0, 4.0][i % 3],
+        _ => f64::from((i as u32).wrapping_mul(0x9e37_79b9) >> 8) / f64::from(1 << 23),
+    };
+    (0..count).map(value).collect()
+}
+
 /// Values on a coarse grid, so that squared distances are exact and ties many.
-fn values(count: usize, seed: usize) -> Vec<f64> {
+fn coarse(count: usize, seed: usize) -> Vec<f64> {
     (0..count)
         .map(|i| ((i * 7919 + seed * 104_729) % 61) as f64 / 32.0 - 0.9375)
         .collect()
@@ -243,6 +278,23 @@ fn bytes(values: &[f64], double: bool) -> Vec<u8> {
     }
 }
 
+/// How an entry is launched.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// Into how many parts the inner rows are split; 0 for the phase that folds and finishes.
+    parts: u32,
+    /// Inner rows between merges; 0 for the default.
+    flush: u32,
+    /// The outer rows are split into launches of at most this many.
+    rows: usize,
+}
+
+const WHOLE: Plan = Plan {
+    parts: 0,
+    flush: 0,
+    rows: usize::MAX,
+};
+
 /// Runs an entry of `module` on m × n rows and returns the outputs, row by row, indices as numbers.
 fn run(
     module: &Module,
@@ -252,36 +304,93 @@ fn run(
     n: usize,
     options: &Options,
 ) -> Result<Vec<Vec<f64>>, Error> {
+    run_as(WHOLE, module, case, double, m, n, options)
+}
+
+fn run_as(
+    plan: Plan,
+    module: &Module,
+    case: &Case,
+    double: bool,
+    m: usize,
+    n: usize,
+    options: &Options,
+) -> Result<Vec<Vec<f64>>, Error> {
+    let mut rows = Vec::new();
+    for first in (0..m).step_by(plan.rows.min(m.max(1))) {
+        let count = plan.rows.min(m - first);
+        rows.extend(launch(
+            plan, module, case, double, first, count, m, n, options,
+        )?);
+    }
+    Ok(rows)
+}
+
+/// Runs an entry on the outer rows `first .. first + m` of `all`.
+#[allow(clippy::too_many_arguments, reason = "a launch has many")]
+fn launch(
+    plan: Plan,
+    module: &Module,
+    case: &Case,
+    double: bool,
+    first: usize,
+    m: usize,
+    all: usize,
+    n: usize,
+    options: &Options,
+) -> Result<Vec<Vec<f64>>, Error> {
     let mut memory = Memory::new(1 << 30);
-    let mut arguments = [(m as u32).to_le_bytes(), (n as u32).to_le_bytes()].concat();
     let put = |memory: &mut Memory, values: &[f64]| {
         let bytes = bytes(values, double);
         let address = memory.allocate(bytes.len()).unwrap();
         memory.write(address, &bytes).unwrap();
         address
     };
-    let params = put(&mut memory, &values(case.params, 9));
-    arguments.extend(params.to_le_bytes());
+    let value = if double { 8 } else { 4 };
+    let about = &case.launch[usize::from(double)];
+    let states = match plan.parts {
+        0 => 0,
+        parts => memory
+            .allocate((about.states_len)(m as u32, parts) as usize * value)
+            .unwrap(),
+    };
+    let params = put(&mut memory, &(case.values)(case.params, 9));
+    let mut pointers = vec![states, params];
     for (v, columns) in case.outer.iter().enumerate() {
-        arguments.extend(put(&mut memory, &values(m * columns, 1 + v)).to_le_bytes());
+        let values = &(case.values)(all * columns, 1 + v)[first * columns..(first + m) * columns];
+        pointers.push(put(&mut memory, values));
     }
     for (v, columns) in case.inner.iter().enumerate() {
-        arguments.extend(put(&mut memory, &values(n * columns, 5 + v)).to_le_bytes());
+        pointers.push(put(&mut memory, &(case.values)(n * columns, 5 + v)));
     }
     let mut places = Vec::new();
     for (columns, is_index) in case.outputs {
-        let size = if double && !is_index { 8 } else { 4 };
+        let size = if *is_index { 4 } else { value };
         let address = memory.allocate(m * columns * size).unwrap();
-        arguments.extend(address.to_le_bytes());
+        pointers.push(address);
         places.push((address, size));
     }
     let name = format!("{}_{}", case.name, if double { "f64" } else { "f32" });
-    let grid = case.grid[usize::from(double)](m as u32);
-    if grid > 0 {
+    let grid = (about.grid)(m as u32);
+    let phases: &[(u32, u32)] = match plan.parts {
+        0 => &[(abi::WHOLE, 1)],
+        parts => &[(abi::FOLD, parts), (abi::COMBINE, 1)],
+    };
+    for (phase, parts) in phases.iter().copied().filter(|_| grid > 0) {
+        let numbers = [
+            m as u32,
+            n as u32,
+            first as u32,
+            phase,
+            plan.parts.max(1),
+            plan.flush,
+        ];
+        let mut arguments: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        arguments.extend(pointers.iter().flat_map(|pointer| pointer.to_le_bytes()));
         module.launch(
             &mut memory,
             &name,
-            [grid, 1, 1],
+            [grid, parts, 1],
             [abi::BLOCK, 1, 1],
             0,
             &arguments,
@@ -313,7 +422,7 @@ fn exact(case: &Case, m: usize, n: usize) -> Vec<Row> {
         let variables: Vec<Vec<f64>> = columns
             .iter()
             .enumerate()
-            .map(|(v, c)| values(count * c, seed + v))
+            .map(|(v, c)| (case.values)(count * c, seed + v))
             .collect();
         let row = |i: usize| {
             variables
@@ -325,19 +434,25 @@ fn exact(case: &Case, m: usize, n: usize) -> Vec<Row> {
         (0..count).map(row).collect()
     };
     let (xs, ys) = (rows(m, case.outer, 1), rows(n, case.inner, 5));
-    let params = values(case.params, 9);
-    xs.iter().map(|x| (case.exact)(&params, x, &ys)).collect()
+    let params = (case.values)(case.params, 9);
+    let with_index = |(i, x): (usize, &Vec<f64>)| [x.as_slice(), &[i as f64]].concat();
+    let xs = xs.iter().enumerate().map(with_index);
+    xs.map(|x| (case.exact)(&params, &x, &ys)).collect()
 }
 
 fn check(case: &Case, double: bool, m: usize, n: usize, options: &Options) {
+    check_as(WHOLE, case, double, m, n, options);
+}
+
+fn check_as(plan: Plan, case: &Case, double: bool, m: usize, n: usize, options: &Options) {
     let what = || {
         format!(
-            "{} at {}, {m} x {n}, {options:?}",
+            "{} at {}, {m} x {n}, {plan:?}, {options:?}",
             case.name,
             if double { "f64" } else { "f32" }
         )
     };
-    let ours = run(module(), case, double, m, n, options)
+    let ours = run_as(plan, module(), case, double, m, n, options)
         .unwrap_or_else(|error| panic!("{}: {error}", what()));
     // All approximate instructions may err to the same side: exp 3.3 ulp, and the argument's rounding.
     let tolerance = if double { 4e-15 } else { 1.5e-6 };
@@ -408,7 +523,77 @@ macro_rules! cases {
         }
     )*};
 }
-cases! { gauss gradient nearest five logsumexp prepared long16 long20 }
+cases! { gauss gradient diagonal nearest five logsumexp prepared long16 long20 }
+
+#[test]
+fn parts_of_the_inner_rows_combine_to_the_whole() {
+    let plain = options(Bias::Nearest, Order::Forward);
+    for case in &CASES {
+        for (m, n) in [(1, 0), (1, 1), (3, 257), (130, 1100)] {
+            for (parts, double) in [(1, false), (2, true), (5, false)] {
+                let plan = Plan { parts, ..WHOLE };
+                check_as(plan, case, double, m, n, &plain);
+                let bits = |plan, order| {
+                    let options = options(Bias::Nearest, order);
+                    run_as(plan, module(), case, double, m, n, &options).unwrap()
+                };
+                let forward = bits(plan, Order::Forward);
+                let reversed = bits(plan, Order::Reversed);
+                assert_eq!(forward, reversed, "{}: order", case.name);
+                // One part is the whole; minima and their indices do not depend on the parts at all.
+                if parts == 1 || ["nearest", "five"].contains(&case.name) {
+                    let whole = bits(WHOLE, Order::Forward);
+                    assert_eq!(forward, whole, "{} in {parts} parts, {m} x {n}", case.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn launches_of_some_rows_give_the_bits_of_one_launch() {
+    for case in &CASES {
+        let bits = |plan| {
+            let options = options(Bias::Nearest, Order::Forward);
+            run_as(plan, module(), case, false, 300, 257, &options).unwrap()
+        };
+        let plan = Plan { rows: 77, ..WHOLE };
+        assert_eq!(bits(plan), bits(WHOLE), "{}", case.name);
+    }
+}
+
+#[test]
+fn merging_every_term_leaves_one_rounding() {
+    let plain = options(Bias::Nearest, Order::Forward);
+    for case in &CASES {
+        for (flush, parts) in [(1, 0), (3, 2), (100, 0), (u32::MAX, 2)] {
+            let plan = Plan {
+                flush,
+                parts,
+                ..WHOLE
+            };
+            check_as(plan, case, false, 130, 600, &plain);
+        }
+    }
+    // Exact products: what is left is the rounding of the result.
+    let case = CASES.iter().find(|case| case.name == "diagonal").unwrap();
+    let (m, n) = (40, 5000);
+    let exact = exact(case, m, n);
+    let error = |flush| {
+        let plan = Plan { flush, ..WHOLE };
+        let ours = run_as(plan, module(), case, false, m, n, &plain).unwrap();
+        let errors = ours.iter().zip(&exact).map(|(ours, exact)| {
+            let (value, _) = exact[0];
+            ((ours[0] - value) / value).abs()
+        });
+        errors.fold(0.0, f64::max)
+    };
+    let (by_default, each) = (error(0), error(1));
+    assert!(
+        each <= 2f64.powi(-24) && by_default > 2f64.powi(-24),
+        "{by_default} {each}"
+    );
+}
 
 #[test]
 fn orders_and_launches_give_the_same_bits() {
@@ -487,19 +672,16 @@ fn rows_that_are_not_there_are_not_read() {
     let (m, n) = (300usize, 257usize);
     for (dm, dn) in [(1, 0), (0, 1)] {
         let mut memory = Memory::new(1 << 24);
-        let mut arguments = [
-            ((m + dm) as u32).to_le_bytes(),
-            ((n + dn) as u32).to_le_bytes(),
-        ]
-        .concat();
-        arguments.extend(0u64.to_le_bytes());
+        let numbers = [(m + dm) as u32, (n + dn) as u32, 0, abi::WHOLE, 1, 0];
+        let mut arguments: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        arguments.extend([0; 16]);
         for (count, seed) in [(3 * m, 1), (3 * n, 5), (n, 6), (m, 7)] {
-            let bytes = bytes(&values(count, seed), false);
+            let bytes = bytes(&coarse(count, seed), false);
             let address = memory.allocate(bytes.len()).unwrap();
             memory.write(address, &bytes).unwrap();
             arguments.extend(address.to_le_bytes());
         }
-        let grid = [(case.grid[0])((m + dm) as u32), 1, 1];
+        let grid = [(case.launch[0].grid)((m + dm) as u32), 1, 1];
         let error = module()
             .launch(
                 &mut memory,

@@ -37,7 +37,7 @@ macro_rules! pass {
             const INNER: usize = $inner;
             const INNER_USED: usize = $inner;
             const INNER_PLAIN: bool = true;
-            const OUTER_INDEX: bool = false;
+            const OUTER_INDEX: bool = true;
             const INNER_INDEX: bool = true;
             const ROW: usize = $row;
             const OUT: usize = $out;
@@ -96,6 +96,40 @@ pass!(Gauss, outer 3, inner 4, row 2, out 1, words 1, {
         s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 1],
     ) {
         state[0] = reduce::sum::step_mul(s, state[0], gaussian(s, sqdist(s, x, y, 3)), y.get(3));
+    }
+    #[inline(always)]
+    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
+        reduce::sum::flush(s, state[0], row, 0);
+    }
+    #[inline(always)]
+    fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
+        reduce::sum::combine(s, row, other, 0);
+    }
+    #[inline(always)]
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
+    ) {
+        out.put(0, reduce::sum::value(s, row, 0));
+    }
+});
+
+// Σ_{j ≠ i} x·y, of one column
+pass!(OffDiagonal, outer 1, inner 1, row 2, out 1, words 1, {
+    #[inline(always)]
+    fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W) {
+        reduce::sum::init(s, row, 0);
+    }
+    #[inline(always)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
+        [reduce::sum::begin(s)]
+    }
+    #[inline(always)]
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 1],
+    ) {
+        let same = s.index_eq(x.index(), y.index());
+        let term = s.select(same, s.lit(0.0), s.mul(x.get(0), y.get(0)));
+        state[0] = reduce::sum::step(s, state[0], term);
     }
     #[inline(always)]
     fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {

@@ -11,6 +11,8 @@ unsafe extern "C" {
     fn llvm_tid_x() -> u32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
     fn llvm_ctaid_x() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.y"]
+    fn llvm_ctaid_y() -> u32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.ntid.x"]
     fn llvm_ntid_x() -> u32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.nctaid.x"]
@@ -59,6 +61,8 @@ intrinsics! {
     thread_idx_x = llvm_tid_x() -> u32;
     /// The block's number in the grid.
     block_idx_x = llvm_ctaid_x() -> u32;
+    /// The block's number in the grid's second dimension.
+    block_idx_y = llvm_ctaid_y() -> u32;
     /// Threads in a block.
     block_dim_x = llvm_ntid_x() -> u32;
     /// Blocks in the grid.

@@ -108,17 +108,19 @@ impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> ColumnsMu
 pub struct Outer<T, V, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize> {
     variables: V,
     rows: [u32; R],
+    /// The index of row 0.
+    first: u32,
     held: [[T; R]; HELD],
 }
 impl<T: Device, V: Source<T>, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize>
     Outer<T, V, RAW, ALL, HELD, R>
 {
-    /// The rows `rows` of the variables.
+    /// The rows `rows` of the variables, the first of which has the index `first`.
     ///
     /// # Safety
     /// Every row must exist, and nobody may write the variables while the accessor is in use.
     #[inline(always)]
-    pub unsafe fn new(variables: V, rows: [u32; R]) -> Self {
+    pub unsafe fn new(variables: V, rows: [u32; R], first: u32) -> Self {
         let mut held = [[T::ZERO; R]; HELD];
         if HELD == ALL {
             let mut c = 0;
@@ -135,6 +137,7 @@ impl<T: Device, V: Source<T>, const RAW: usize, const ALL: usize, const HELD: us
         Outer {
             variables,
             rows,
+            first,
             held,
         }
     }
@@ -174,7 +177,7 @@ impl<
         let mut out = [[T::ZERO; Q]; R];
         let mut r = 0;
         while r < R {
-            out[r] = [T::from_index(self.rows[r]); Q];
+            out[r] = [T::from_index(self.rows[r].wrapping_add(self.first)); Q];
             r += 1;
         }
         out
@@ -229,6 +232,77 @@ impl<T: Device, const R: usize, const N: usize> ColumnsMut<[[T; 1]; R]> for Stat
         if c < N {
             self.words[c] = v;
         }
+    }
+}
+
+/// The state rows of R outer rows, N words each, as one part of the inner rows leaves them in global memory.
+pub struct Stored<T, const R: usize, const N: usize> {
+    /// Word 0 of row 0 of the part.
+    base: *mut T,
+    /// Values from one word to the next.
+    m: u32,
+    rows: [u32; R],
+}
+impl<T: Device, const R: usize, const N: usize> Stored<T, R, N> {
+    /// The rows `rows` of part `part`.
+    ///
+    /// # Safety
+    /// `states` must hold the state rows of this part as `abi` says, and every row must be less than `m`.
+    #[inline(always)]
+    pub unsafe fn new(states: *mut T, part: u32, m: u32, rows: [u32; R]) -> Self {
+        // SAFETY: the part's first word is in `states`.
+        let base = unsafe { states.add(part as usize * N * m as usize) };
+        Stored { base, m, rows }
+    }
+    /// Where word `c` of row `r` is.
+    ///
+    /// # Safety
+    /// `c` must be less than N.
+    #[inline(always)]
+    unsafe fn place(&self, c: usize, r: usize) -> *mut T {
+        // SAFETY: a word of a row that exists, as `new` was promised.
+        unsafe {
+            self.base
+                .add(c * self.m as usize + self.rows[r] as usize)
+        }
+    }
+    /// Stores those state rows that exist.
+    ///
+    /// # Safety
+    /// Each row marked as existing must be this thread's, and nobody may read it in this launch.
+    #[inline(always)]
+    pub unsafe fn store(&self, state: &State<T, R, N>, exists: [bool; R]) {
+        let mut c = 0;
+        while c < N {
+            let mut r = 0;
+            while r < R {
+                if exists[r] {
+                    // SAFETY: c < N, and the caller's promise.
+                    unsafe { *self.place(c, r) = state.words[c][r][0] };
+                }
+                r += 1;
+            }
+            c += 1;
+        }
+    }
+}
+impl<T: Device, const R: usize, const N: usize> Columns<[[T; 1]; R]> for Stored<T, R, N> {
+    #[inline(always)]
+    fn get(&self, c: usize) -> [[T; 1]; R] {
+        let mut out = [[T::ZERO; 1]; R];
+        let mut r = 0;
+        while r < R {
+            if c < N {
+                // SAFETY: c < N.
+                out[r][0] = unsafe { *self.place(c, r) };
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn index(&self) -> [[T; 1]; R] {
+        [[T::ZERO; 1]; R]
     }
 }
 

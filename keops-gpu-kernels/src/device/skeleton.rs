@@ -10,9 +10,9 @@
 //! repeats the last row and does not store.
 use super::gpu::Device;
 use super::inner::{Inner, InnerRaw, InnerSlot};
-use super::intrinsics::{block_idx_x, shared_tile, sync_threads, thread_idx_x};
-use super::rows::{Out, Outer, Params, Sink, Source, State};
-use crate::abi::{BLOCK, FLUSH_ROWS};
+use super::intrinsics::{block_idx_x, block_idx_y, shared_tile, sync_threads, thread_idx_x};
+use super::rows::{Out, Outer, Params, Sink, Source, State, Stored};
+use crate::abi::{BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
 use crate::kernel::Kernel;
 use crate::mini_core::*;
 use crate::tile::{Pairs, Tile};
@@ -46,12 +46,14 @@ macro_rules! with_shape {
 }
 
 with_shape! {
-    /// The whole pass: folds all `n` inner rows into the thread's outer rows and writes their outputs.
+    /// One launch of a pass: folds inner rows into the thread's outer rows, or combines what such launches left, and
+    /// writes outputs or state rows, as `phase` says.
     ///
     /// # Safety
-    /// The launch ABI (`abi`): BLOCK threads, pointers to as many rows as `m` and `n` say.
+    /// The launch ABI (`abi`): BLOCK threads, pointers to as many rows as the numbers say.
     fn reduce<T, K, X: Source<T>, Y: Source<T>, O: Sink<T>>(
-        m: u32, n: u32, params: *const T, outer: X, inner: Y, outputs: O,
+        m: u32, n: u32, first: u32, phase: u32, parts: u32, flush: u32, states: *mut T, params: *const T,
+        outer: X, inner: Y, outputs: O,
     ) {
         if m == 0 {
             return;
@@ -61,27 +63,45 @@ with_shape! {
         let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD>::new(params) };
         K::prepare_params(Tile::<T::Token, 1, 1>(T::TOKEN), &mut p);
 
-        let first = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
+        let own = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
         let mut rows = [0u32; R];
         let mut exists = [false; R];
         let mut r = 0;
         while r < R {
-            let row = first.wrapping_add(r as u32 * BLOCK);
+            let row = own.wrapping_add(r as u32 * BLOCK);
             // Where m is close to 2³² the sum wraps, to a row that is another thread's.
-            exists[r] = row >= first && row < m;
+            exists[r] = row >= own && row < m;
             rows[r] = if exists[r] { row } else { m - 1 };
             r += 1;
         }
         // SAFETY: every row is less than m.
-        let mut x = unsafe { Outer::<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>::new(outer, rows) };
+        let mut x = unsafe { Outer::<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>::new(outer, rows, first) };
         K::prepare_outer(tile, &p, &mut x);
 
         let mut state = State::<T, R, ROW>::new();
         K::init(tile, &mut state);
-        // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time.
-        unsafe {
-            fold::<T, K, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
-                INNER_HELD, TILE, SHARED>(0, n, inner, &p, &x, &mut state);
+        // The phase is an argument of the launch: all threads take the same way.
+        if phase == COMBINE {
+            let mut part = 0;
+            while part < parts {
+                // SAFETY: the state rows of all parts are an argument of the launch.
+                let other = unsafe { Stored::<T, R, ROW>::new(states, part, m, rows) };
+                K::combine(tile, &mut state, &other);
+                part += 1;
+            }
+        } else {
+            // All rows where there is one part.
+            let (begin, end) = part_range(n, TILE, parts, block_idx_y());
+            // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time, with the same range.
+            unsafe {
+                fold::<T, K, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
+                    INNER_HELD, TILE, SHARED>(begin, end, flush, inner, &p, &x, &mut state);
+            }
+            if phase == FOLD {
+                // SAFETY: the part's state rows are this row of blocks', and those that exist are this thread's.
+                unsafe { Stored::<T, R, ROW>::new(states, block_idx_y(), m, rows).store(&state, exists) };
+                return;
+            }
         }
         // SAFETY: the rows that exist are less than m, and no other thread has the same.
         let mut out = unsafe { Out::<O, R>::new(outputs, rows, exists) };
@@ -90,14 +110,14 @@ with_shape! {
 }
 
 with_shape! {
-    /// Folds the inner rows `begin .. end` into the state rows. A launch that splits the inner rows over blocks folds a
-    /// range in each, stores the state rows, and lets a second kernel combine them.
+    /// Folds the inner rows `begin .. end` into the state rows, `flush` at a time if it is not 0.
     ///
     /// # Safety
     /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same range.
     fn fold<T, K, X: Source<T>, Y: Source<T>>(
         begin: u32,
         end: u32,
+        flush: u32,
         inner: Y,
         p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
         x: &Outer<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>,
@@ -107,6 +127,10 @@ with_shape! {
         // SAFETY: once in the kernel, by the caller's promise.
         let shared = unsafe { shared_tile::<SHARED>() };
         let mut registers = K::begin(rows, state);
+        // Rows of a block of a tile at most, and rows after which it is merged: numbers, and no condition on `flush` in the
+        // loop, which would be there twice otherwise.
+        let longest = flush.wrapping_sub(1);
+        let enough = if flush == 0 { FLUSH_ROWS as u32 } else { flush };
         let mut folded = 0u32;
         let mut end = end;
         while end > begin {
@@ -121,25 +145,30 @@ with_shape! {
                 sync_threads();
             }
             let mut left = end - start;
-            // The rows beyond a multiple of Q, one by one; then the others.
-            while Q > 1 && left & (Q as u32 - 1) != 0 {
-                left -= 1;
-                // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
-                let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
-                K::step(rows, p, x, &y, &mut registers);
-            }
-            while left != 0 {
-                left -= Q as u32;
-                // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
-                let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
-                K::step(Tile::<T::Token, R, Q>(T::TOKEN), p, x, &y, &mut registers);
-            }
-            folded += end - start;
             end = start;
-            if TILE as usize >= FLUSH_ROWS || folded >= FLUSH_ROWS as u32 || end == begin {
-                K::flush(rows, &registers, state);
-                registers = K::begin(rows, state);
-                folded = 0;
+            while left != 0 {
+                // One block of the tile: all of it by default.
+                let below = if left - 1 > longest { left - 1 - longest } else { 0 };
+                folded += left - below;
+                // The rows beyond a multiple of Q, one by one; then the others.
+                while Q > 1 && (left - below) & (Q as u32 - 1) != 0 {
+                    left -= 1;
+                    // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
+                    let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
+                    K::step(rows, p, x, &y, &mut registers);
+                }
+                while left != below {
+                    left -= Q as u32;
+                    // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
+                    let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
+                    K::step(Tile::<T::Token, R, Q>(T::TOKEN), p, x, &y, &mut registers);
+                }
+                let last = below == 0 && end == begin;
+                if TILE as usize >= FLUSH_ROWS || folded >= enough || last {
+                    K::flush(rows, &registers, state);
+                    registers = K::begin(rows, state);
+                    folded = 0;
+                }
             }
         }
     }
