@@ -4,12 +4,13 @@
 //! then shares.
 
 use crate::graph::autodiff;
+use crate::graph::derive::expand;
 use crate::graph::rebuild::decompose;
 use crate::graph::simplify::{late, simplify};
 use crate::graph::{Graph, Kind, NodeId};
 use crate::lower::kernel::{KernelIr, lower_pass};
 use crate::schedule::{Output, schedule};
-use crate::types::{Axis, Element, Shape, Type};
+use crate::types::{Axis, Element, Indices, Shape, Type};
 
 /// An input of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +67,13 @@ impl Formula {
             .iter()
             .map(|&node| graph.indices(node).single())
             .collect();
-        let (graph, outputs) = decompose(graph, outputs);
-        let (graph, outputs) = simplify(&graph, &outputs);
+        let (mut graph, mut outputs) = decompose(graph, outputs);
+        (graph, outputs) = simplify(&graph, &outputs);
+        // Innermost derivatives first, each made of simplified ones.
+        while let Some((next, moved)) = expand(&graph, &outputs) {
+            (graph, outputs) = decompose(&next, &moved);
+            (graph, outputs) = simplify(&graph, &outputs);
+        }
         let outputs = outputs
             .into_iter()
             .zip(axes)
@@ -128,17 +134,24 @@ impl Formula {
     /// The Jacobian-vector product, as a formula whose last inputs are tangents of this one's inputs (`t_x_i` of `x_i`);
     /// `None` where an output is an index.
     pub fn jvp(&self) -> Option<Formula> {
+        self.jvp_along(&(0..self.inputs.len()).collect::<Vec<_>>())
+    }
+
+    /// The same where only these inputs have tangents.
+    pub fn jvp_along(&self, wrt: &[usize]) -> Option<Formula> {
         let mut result = self.clone();
-        let own = self.inputs.len();
         let mut pairs = vec![];
-        for n in 0..own {
+        for &n in wrt {
             let input = Input {
-                name: format!("t_{}", self.inputs[n].name),
+                name: tangent_name(&result.inputs[n].name, |name| {
+                    result.inputs.iter().any(|i| i.name == name)
+                }),
                 cotangent: true,
                 ..self.inputs[n].clone()
             };
             result.inputs.push(input);
-            pairs.push((result.input_node(n), result.input_node(own + n)));
+            let last = result.inputs.len() - 1;
+            pairs.push((result.input_node(n), result.input_node(last)));
         }
         let mut roots = vec![];
         for output in &self.outputs {
@@ -148,7 +161,8 @@ impl Formula {
             }
             // A variable that stands for the cotangent while transposing twice, and does not remain.
             let dummy = result.graph.variable(usize::MAX, ty, output.axis);
-            let tangent = autodiff::jvp(&mut result.graph, output.node, dummy, &pairs);
+            let tangent =
+                autodiff::jvp(&mut result.graph, output.node, dummy, &pairs, Indices::NONE);
             roots.push(tangent.unwrap_or_else(|| result.graph.constant(0.0, ty.shape)));
         }
         let (graph, roots) = simplify(&result.graph, &roots);
@@ -218,4 +232,15 @@ impl Formula {
             needs_rows,
         }
     }
+}
+
+/// The name of a variable's tangent: `t_x_i`, or the first of `t2_x_i`, `t3_x_i`, … that is not taken.
+pub fn tangent_name(variable: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = format!("t_{variable}");
+    let mut number = 2;
+    while taken(&name) {
+        name = format!("t{number}_{variable}");
+        number += 1;
+    }
+    name
 }

@@ -1,7 +1,7 @@
 //! The reference interpreter: a graph in plain f64, pair by pair, from the operations' and reductions' own references.
 //!
 //! It is the oracle of every test, so it shares nothing with lowering and works on a graph at any stage, composites
-//! included. Indices are exact numbers, conditions 1 and 0. It builds whole tables (M·N values for what depends on both
+//! included, derivatives not. Indices are exact numbers, conditions 1 and 0. It builds whole tables (M·N values for what depends on both
 //! indices): for small inputs only.
 
 use crate::graph::{Graph, Kind, Node, NodeId};
@@ -87,6 +87,7 @@ fn compute(
             inputs.variables[*n][row].clone()
         }
         Kind::Constant(bits) => Value::filled(f64::from_bits(*bits), shape),
+        Kind::Derivative(d) => panic!("{d:?} has no value of its own: expand it first"),
         Kind::Row(axis) => Value::scalar(if *axis == Axis::I { i as f64 } else { j as f64 }),
         Kind::Extent(axis) => Value::scalar(if *axis == Axis::I {
             inputs.m as f64

@@ -98,6 +98,13 @@ pub enum Origin {
         /// The number of its variable.
         wrt: usize,
     },
+    /// How an earlier item's result moves with one of its variables.
+    Tangent {
+        /// The item, in [`Program::items`].
+        of: usize,
+        /// The number of its variable.
+        wrt: usize,
+    },
 }
 
 /// One result of an item.

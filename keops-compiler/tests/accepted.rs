@@ -3,7 +3,7 @@
 //! `KEOPS_BLESS=1` rewrites that part. Every formula's text is also parsed again: the same text must come out.
 
 use keops_compiler::check::parse_and_check;
-use keops_compiler::item::{Item, Program, Variable};
+use keops_compiler::item::{Item, Origin, Program, Variable};
 use keops_compiler::types::{Axis, Shape};
 use std::fmt::Write;
 use std::path::Path;
@@ -126,7 +126,7 @@ fn redeclared(item: &Item, program: &Program) -> String {
         };
         let signature = signature(earlier).replacen('(', &format!("{generic}("), 1);
         let name = &earlier.signature.name.text;
-        match earlier.formula.starts_with("grad(") {
+        match earlier.origin != Origin::Formula {
             true => writeln!(text, "fn {name} = {};", earlier.formula).unwrap(),
             false => writeln!(text, "fn {signature} = {};", earlier.formula).unwrap(),
         }

@@ -86,6 +86,8 @@ const MISTAKES: &[&str] = &[
     "index_out_of_bounds",
     "k_zero",
     "gradient_of_index",
+    "gradient_of_vector",
+    "gradient_across_rows",
     "unused_variable",
     "several_in_one_formula",
 ];

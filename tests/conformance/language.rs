@@ -27,6 +27,11 @@ case!(wide_layers(p a: [[T; 12]; 10], i x_i: [T; 12], j y_j: [T; 10]) = sum_j do
 // What is hoisted: i-only, j-only and parameter-only parts, with special functions.
 case!(hoisted(i x_i: [T; 3], j y_j: [T; 3], p s: T) = sum_j exp(-norm2(x_i) * s * s) * log(sqnorm2(y_j) + s) * (x_i | y_j) + sin(s));
 
+// Derivatives inside formulas.
+case!(mixed_derivatives(i x_i: [T; 3], j y_j: [T; 3], j b_j: [T; 3]) = sum_j jvp(grad(exp(-sqdist(x_i, y_j)), x_i), y_j, b_j));
+case!(second_order(i x_i: [T; 2], j y_j: [T; 2], p a: [[T; 2]; 2]) = sum_j laplacian(exp(x_i | matvec(a, y_j)), x_i) + divergence(x_i / norm2(x_i), x_i) * y_j[0]);
+case!(row_derivative(i x_i: [T; 2], j y_j: [T; 2]) = grad(logsumexp_j x_i | y_j, x_i));
+
 /// Operations that cases above use without their name being written as a call.
 const BY_SYNTAX: &[&str] = &[];
 

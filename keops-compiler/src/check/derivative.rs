@@ -1,8 +1,9 @@
-//! Items that are derivatives of earlier ones: `fn dx = grad(item, variable);`
+//! Items that are derivatives of earlier ones: `fn dx = grad(item, variable);`, `fn dt = jvp(item, variable);`
 
 use super::error::CheckError;
 use super::suggest;
 use crate::diagnostics::Diagnostics;
+use crate::function::tangent_name;
 use crate::graph::{Graph, Kind};
 use crate::item::{Item, Origin, Program, ResultType, Signature, Variable};
 use crate::reductions::{Body, Reduction};
@@ -10,7 +11,7 @@ use crate::syntax::{Expr, ExprKind, Name, Region};
 use crate::types::{Axis, Element, Type};
 use std::collections::BTreeMap;
 
-/// Checks `grad(item, variable)`.
+/// Checks `grad(item, variable)` or `jvp(item, variable)`.
 pub(super) fn check(
     mut signature: Signature,
     body: &Expr,
@@ -27,7 +28,8 @@ pub(super) fn check(
         );
         return Err(Box::new(signature));
     };
-    if name.text != "grad" {
+    let forward = name.text == "jvp";
+    if name.text != "grad" && !forward {
         errors.push(
             signature.name.region(),
             CheckError::MissingVariables {
@@ -49,7 +51,12 @@ pub(super) fn check(
         },
     ] = args.as_slice()
     else {
-        errors.push(body.region, CheckError::GradArguments);
+        errors.push(
+            body.region,
+            CheckError::GradArguments {
+                function: name.text.clone(),
+            },
+        );
         return Err(Box::new(signature));
     };
     let Some((index, item)) = program
@@ -91,7 +98,9 @@ pub(super) fn check(
         errors.push(*of_region, error);
     }
     match number {
-        Some(wrt) if errors.len() == before => Ok(derive_item(signature, item, index, wrt, body)),
+        Some(wrt) if errors.len() == before => {
+            Ok(derive_item(signature, item, index, wrt, forward, body))
+        }
         _ => Err(Box::new(signature)),
     }
 }
@@ -134,7 +143,8 @@ fn no_derivative(item: &Item) -> Option<CheckError> {
         })
 }
 
-/// The derivative of item number `index` by its variable `wrt`: the same variables, then the cotangent of its result.
+/// The derivative of item number `index` by its variable `wrt`: the same variables, then the cotangent of its result; or,
+/// forward, the tangent of the variable.
 ///
 /// Graph and outputs are left empty: whoever compiles the program makes them from the item's.
 fn derive_item(
@@ -142,8 +152,12 @@ fn derive_item(
     item: &Item,
     index: usize,
     wrt: usize,
+    forward: bool,
     body: &Expr,
 ) -> Item {
+    if forward {
+        return tangent_item(signature, item, index, wrt, body);
+    }
     let rows = item.results.first().and_then(|r| r.rows);
     let shape = item
         .results
@@ -168,6 +182,36 @@ fn derive_item(
         graph: Graph::new(),
         outputs: vec![],
         results: results.into_iter().collect(),
+        is_tuple: false,
+        formula: body.to_string(),
+        regions: BTreeMap::<_, Region>::new(),
+    }
+}
+
+fn tangent_item(
+    mut signature: Signature,
+    item: &Item,
+    index: usize,
+    wrt: usize,
+    body: &Expr,
+) -> Item {
+    if let Some(variable) = item.signature.variables.get(wrt) {
+        let taken = |name: &str| signature.variables.iter().any(|v| v.name.text == name);
+        let name = tangent_name(&variable.name.text, taken);
+        signature.variables.push(Variable {
+            name: Name {
+                text: name,
+                span: signature.name.span,
+            },
+            ..variable.clone()
+        });
+    }
+    Item {
+        signature,
+        origin: Origin::Tangent { of: index, wrt },
+        graph: Graph::new(),
+        outputs: vec![],
+        results: item.results.clone(),
         is_tuple: false,
         formula: body.to_string(),
         regions: BTreeMap::<_, Region>::new(),

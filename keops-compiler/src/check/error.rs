@@ -215,7 +215,32 @@ pub enum CheckError {
         /// The function.
         name: String,
     },
-    /// A derivative inside a formula.
+    /// A derivative by something that is no variable.
+    NotAVariable {
+        /// `grad`, `jvp`, …
+        function: &'static str,
+        /// What is there.
+        found: String,
+        /// The formula's variables.
+        variables: Vec<String>,
+    },
+    /// The gradient of something that is no scalar.
+    DerivativeOfVector {
+        /// `grad` or `laplacian`.
+        function: &'static str,
+        /// What is derived.
+        argument: Box<Typed>,
+    },
+    /// A derivative of a value that depends on the rows which a reduction in it folds.
+    DerivativeMixesRows {
+        /// `grad`, `jvp`, …
+        function: &'static str,
+        /// The reduction.
+        reduction: String,
+        /// The index.
+        axis: Axis,
+    },
+    /// A derivative of an item inside a formula.
     DerivativeInFormula {
         /// `grad`, `jvp`, …
         name: String,
@@ -391,7 +416,10 @@ pub enum CheckError {
         name: String,
     },
     /// `grad` with other arguments than an item and a variable.
-    GradArguments,
+    GradArguments {
+        /// `grad` or `jvp`.
+        function: String,
+    },
     /// An item that does not exist.
     UnknownItem {
         /// The name.

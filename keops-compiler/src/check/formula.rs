@@ -36,6 +36,8 @@ pub(super) struct Checker<'a> {
     pub(super) scope: Scope,
     pub(super) errors: &'a mut Diagnostics,
     pub(super) signature: &'a Signature,
+    /// The names of all items of the macro call.
+    pub(super) items: &'a [&'a str],
     /// By expression id: its node.
     values: Vec<Option<NodeId>>,
     /// By node: whether it is a reduction or made of one.
@@ -61,9 +63,11 @@ pub(super) fn check(
     signature: &Signature,
     source: &ItemSource,
     body: &Expr,
+    items: &[&str],
     errors: &mut Diagnostics,
 ) -> Option<Formula> {
     let mut checker = Checker {
+        items,
         graph: Graph::new(),
         scope: Scope::default(),
         errors,

@@ -212,9 +212,47 @@ impl CheckError {
                 format!("`{name}` is a function and needs arguments"),
                 format!("write `{name}(…)`"),
             ),
+            E::NotAVariable {
+                function,
+                found,
+                variables,
+            } => Wording {
+                headline: format!(
+                    "`{function}` derives by a variable of the formula, not by `{found}`"
+                ),
+                notes: vec![format!("its variables are {}", variables.join(", "))],
+                help: Some(match function {
+                    &"jvp" => "write the variable second: `jvp(f, v, t)`".into(),
+                    function => format!("write the variable second: `{function}(f, v)`"),
+                }),
+            },
+            E::DerivativeOfVector { function, argument } => Wording {
+                headline: format!("`{function}(f, v)` derives scalars"),
+                notes: vec![is(argument)],
+                help: Some(match *function {
+                    "grad" => "write `jacobian(f, v)` for all derivatives, `grad(f, v, e)` for that of their sum with weights `e`".into(),
+                    function => format!("write `{function}(f[0], v)` for one number"),
+                }),
+            },
+            E::DerivativeMixesRows {
+                function,
+                reduction,
+                axis,
+            } => {
+                let letter = axis.letter();
+                Wording {
+                    headline: format!(
+                        "`{function}` would mix two rows {letter}: those that `{reduction}` reduces, and that of the pair"
+                    ),
+                    notes: vec![],
+                    help: Some(format!(
+                        "derive what depends on {letter} and what is reduced over {letter} one by one, or use `grad` of an item"
+                    )),
+                }
+            }
             E::DerivativeInFormula { name } => plain(
-                format!("`{name}` makes a formula of its own and cannot be part of one"),
-                "write `fn derivative = grad(item, variable);`, without variables",
+                format!("`{name}` of another formula makes a formula of its own and cannot be part of one"),
+                format!("write `fn derivative = {name}(item, variable);`, without variables"),
             ),
             E::Arity {
                 name,
@@ -386,9 +424,9 @@ impl CheckError {
                     "write `fn {name}(x_i: f32) = …;`, or `fn {name} = grad(item, variable);` for a derivative"
                 ),
             ),
-            E::GradArguments => plain(
+            E::GradArguments { function } => plain(
                 "a derivative is of an item, by one of its variables",
-                "write `grad(item, variable)` with two names",
+                format!("write `{function}(item, variable)` with two names"),
             ),
             E::UnknownItem {
                 name, later: true, ..

@@ -4,6 +4,7 @@
 //! nothing is said about what is made of it.
 
 mod apply;
+mod calculus;
 mod derivative;
 pub mod error;
 mod formula;
@@ -84,7 +85,13 @@ fn check_item(
     if source.parameters.is_none() {
         return derivative::check(signature, body, program, later, errors);
     }
-    let checked = formula::check(&signature, source, body, errors);
+    let earlier = program.items.iter().map(|item| &item.signature);
+    let mut items: Vec<&str> = earlier
+        .chain(&program.broken)
+        .map(|signature| signature.name.text.as_str())
+        .collect();
+    items.extend(later);
+    let checked = formula::check(&signature, source, body, &items, errors);
     match checked {
         Some(formula) if errors.len() == before => Ok(Item {
             signature,

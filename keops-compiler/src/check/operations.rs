@@ -5,6 +5,7 @@ use super::error::{CheckError, Role};
 use super::formula::Checker;
 use super::suggest;
 use crate::graph::NodeId;
+use crate::graph::derive::Derivative;
 use crate::ops::{self, Arity, OPS, Op};
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Name};
@@ -27,9 +28,6 @@ const OPERATORS: [(&str, &str); 14] = [
     ("||", "or"),
     ("!", "not"),
 ];
-
-/// Names of derivatives, which only stand alone.
-const DERIVATIVES: [&str; 6] = ["grad", "Grad", "jvp", "vjp", "divergence", "laplacian"];
 
 impl Checker<'_> {
     pub(super) fn operator(
@@ -67,6 +65,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn call(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Option<NodeId> {
+        if let Some(kind) = Derivative::find(&name.text) {
+            return self.derivative(expr, name, kind, args);
+        }
         let Some(op) = ops::find(&name.text) else {
             return self.unknown_call(name, args);
         };
@@ -101,16 +102,6 @@ impl Checker<'_> {
     }
 
     fn unknown_call(&mut self, name: &Name, args: &[Expr]) -> Option<NodeId> {
-        if DERIVATIVES.contains(&name.text.as_str()) {
-            // Its arguments are not values of this formula.
-            self.unresolved = true;
-            return self.report(
-                name.region(),
-                CheckError::DerivativeInFormula {
-                    name: name.text.clone(),
-                },
-            );
-        }
         self.values_of(&args.iter().collect::<Vec<_>>());
         if let Some(binding) = self.scope.take(&name.text) {
             let value = binding.value;

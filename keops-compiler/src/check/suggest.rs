@@ -1,5 +1,6 @@
 //! "Did you mean": the nearest name, and KeOps' spellings.
 
+use crate::graph::derive::Derivative;
 use crate::ops::{OPS, Syntax};
 use crate::reductions::REDUCTIONS;
 use crate::types::Axis;
@@ -38,8 +39,18 @@ pub fn function(unknown: &str) -> Option<Suggestion> {
             .iter()
             .flat_map(|r| [format!("{}_j", r.name), format!("{}_i", r.name)])
     };
+    let derivatives = || Derivative::ALL.into_iter().map(Derivative::name);
+    let is_spelling = |d: &Derivative| is_keops_spelling(unknown, d.keops_name());
+    if let Some(derivative) = Derivative::ALL.into_iter().find(is_spelling) {
+        return Some(Suggestion {
+            name: derivative.name().into(),
+            from_keops: true,
+        });
+    }
     let all: Vec<String> = operations()
-        .map(|op| op.name.to_string())
+        .map(|op| op.name)
+        .chain(derivatives())
+        .map(String::from)
         .chain(reductions())
         .collect();
     nearest(unknown, all.iter().map(String::as_str))

@@ -64,6 +64,9 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
         let formula = match item.origin {
             Origin::Formula => Formula::new(inputs(item), &item.graph, &item.outputs),
             Origin::Gradient { of, wrt } => formulas[of].vjp(&[wrt]),
+            Origin::Tangent { of, wrt } => formulas[of]
+                .jvp_along(&[wrt])
+                .expect("internal error in keops: the checker refuses tangents of indices"),
         };
         formulas.push(formula);
     }

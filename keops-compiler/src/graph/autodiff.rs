@@ -17,6 +17,17 @@ use std::collections::BTreeMap;
 ///
 /// A cotangent has its node's shape and at most its node's indices.
 pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<Option<NodeId>> {
+    vjp_within(g, outputs, wrt, Indices::NONE)
+}
+
+/// The same for one row of each axis in `own`: cotangents are not summed over these rows, and no reduction over them lies
+/// between `outputs` and `wrt` ([`super::derive::mixed_rows`]).
+pub fn vjp_within(
+    g: &mut Graph,
+    outputs: &[(NodeId, NodeId)],
+    wrt: &[NodeId],
+    own: Indices,
+) -> Vec<Option<NodeId>> {
     let roots: Vec<NodeId> = outputs.iter().map(|&(value, _)| value).collect();
     let active = depends_on(g, &roots, wrt);
     // Each contribution with the rows it stands for, which it need not depend on: d Σ_i (x_i − y_j) / dy_j is −M.
@@ -33,7 +44,7 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
         if !active.contains_key(&node) {
             continue;
         }
-        let cotangent = collect(g, node, &contributions);
+        let cotangent = collect(g, node, &contributions, own);
         if wrt.contains(&node) {
             found.insert(node, cotangent);
         }
@@ -55,6 +66,9 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
                     unreachable!("internal error in keops: {op:?} was not decomposed")
                 }
             },
+            Kind::Reduce(_, axis, _) if own.contains(*axis) => {
+                unreachable!("internal error in keops: a derivative through its own rows")
+            }
             Kind::Reduce(reduction, ..) => match &reduction.0.body {
                 reductions::Body::Primitive { vjp: Some(vjp), .. } => vjp(g, &call),
                 _ => vec![None; data.args.len()],
@@ -81,21 +95,22 @@ pub fn vjp(g: &mut Graph, outputs: &[(NodeId, NodeId)], wrt: &[NodeId]) -> Vec<O
 
 /// The Jacobian-vector product of `output` for tangents of some variables, by transposing twice: the vector-Jacobian
 /// product is linear in its cotangent, and its transpose is the Jacobian. Needs a fresh variable node `dummy` with the
-/// output's type and indices, which does not remain in the result.
+/// output's type and indices, which does not remain in the result. `own` as for [`vjp_within`].
 pub fn jvp(
     g: &mut Graph,
     output: NodeId,
     dummy: NodeId,
     tangents: &[(NodeId, NodeId)],
+    own: Indices,
 ) -> Option<NodeId> {
     let wrt: Vec<NodeId> = tangents.iter().map(|&(v, _)| v).collect();
-    let cotangents = vjp(g, &[(output, dummy)], &wrt);
+    let cotangents = vjp_within(g, &[(output, dummy)], &wrt, own);
     let pairs: Vec<(NodeId, NodeId)> = cotangents
         .iter()
         .zip(tangents)
         .filter_map(|(c, &(_, t))| c.map(|c| (c, t)))
         .collect();
-    vjp(g, &pairs, &[dummy]).pop().flatten()
+    vjp_within(g, &pairs, &[dummy], own).pop().flatten()
 }
 
 /// The nodes that are needed by `roots`, are real and depend on a node of `wrt`.
@@ -111,14 +126,23 @@ fn depends_on(g: &Graph, roots: &[NodeId], wrt: &[NodeId]) -> BTreeMap<NodeId, (
 }
 
 /// The cotangent of `node` from its contributions: summed to the node's shape, then added up per index set, then summed
-/// over the rows that the node does not depend on, so that there is one sum per index set and not one per use.
-fn collect(g: &mut Graph, node: NodeId, contributions: &[(Indices, NodeId)]) -> NodeId {
+/// over the rows that the node does not depend on (but for its `own`), so that there is one sum per index set and not one
+/// per use.
+fn collect(
+    g: &mut Graph,
+    node: NodeId,
+    contributions: &[(Indices, NodeId)],
+    own: Indices,
+) -> NodeId {
     let (shape, indices) = (g.shape(node), g.indices(node));
     let mut groups: BTreeMap<(bool, bool), NodeId> = BTreeMap::new();
     for &(rows, contribution) in contributions {
         let fitted = fit_shape(g, contribution, shape);
         let extra = g.indices(fitted).union(rows);
-        let key = (extra.i && !indices.i, extra.j && !indices.j);
+        let key = (
+            extra.i && !indices.i && !own.i,
+            extra.j && !indices.j && !own.j,
+        );
         let total = match groups.get(&key) {
             Some(&sum) => add_up(g, sum, fitted),
             None => fitted,

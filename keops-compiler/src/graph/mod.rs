@@ -5,6 +5,7 @@
 //! errors find theirs in a side table. `apply` only hash-conses and folds nothing: simplification is a pass of its own.
 
 pub mod autodiff;
+pub mod derive;
 pub mod print;
 pub mod rebuild;
 pub mod simplify;
@@ -12,6 +13,7 @@ pub mod simplify;
 use crate::ops::{self, Op};
 use crate::reductions::{self, Reduction};
 use crate::types::{Axis, Element, Indices, Shape, Type};
+use derive::Derivative;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -65,6 +67,8 @@ pub enum Kind {
     Op(OpRef, Vec<i64>),
     /// A reduction over an axis, with its K (0 where it takes none).
     Reduce(ReductionRef, Axis, usize),
+    /// A derivative as the user wrote it, until [`derive::expand`] replaces it: of a value, by a variable.
+    Derivative(Derivative),
     /// The index of the current row of an axis.
     Row(Axis),
     /// The number of rows of an axis, as a real number.
@@ -137,6 +141,15 @@ impl Graph {
             args: vec![],
             ty,
             indices: Indices::of(axis),
+        })
+    }
+    /// A variable that is no input, with the rows of a value that it stands for.
+    pub(crate) fn placeholder(&mut self, ty: Type, indices: Indices) -> NodeId {
+        self.insert(Node {
+            kind: Kind::Variable(usize::MAX),
+            args: vec![],
+            ty,
+            indices,
         })
     }
     /// A constant of any shape, all its numbers equal.
@@ -217,6 +230,21 @@ impl Graph {
         let indices = self.union_of(args);
         Ok(self.insert(Node {
             kind: Kind::Op(OpRef(op), params.to_vec()),
+            args: args.to_vec(),
+            ty,
+            indices,
+        }))
+    }
+    /// A derivative, after asking its rule whether the arguments fit; the second is a variable.
+    pub fn try_derivative(
+        &mut self,
+        kind: Derivative,
+        args: &[NodeId],
+    ) -> Result<NodeId, ops::TypeError> {
+        let ty = kind.infer(&self.types(args))?;
+        let indices = kind.indices(self, args);
+        Ok(self.insert(Node {
+            kind: Kind::Derivative(kind),
             args: args.to_vec(),
             ty,
             indices,

@@ -32,6 +32,10 @@ pub fn copy(g: &mut Graph, node: &Node, args: &[NodeId]) -> NodeId {
         Kind::Constant(bits) => g.constant(f64::from_bits(*bits), node.ty.shape),
         Kind::Op(op, params) => g.apply_with(op.0, args, params),
         Kind::Reduce(reduction, axis, k) => g.reduce(reduction.0, *axis, args, *k),
+        Kind::Derivative(kind) => match g.try_derivative(*kind, args) {
+            Ok(id) => id,
+            Err(e) => panic!("internal error in keops: {kind:?}: {e:?}"),
+        },
         Kind::Row(axis) => g.row(*axis),
         Kind::Extent(axis) => g.extent(*axis),
     }

@@ -6,6 +6,7 @@
 use super::rebuild::{copy, decompose, rebuild};
 use super::{Graph, Kind, Node, NodeId};
 use crate::ops::{Body, Simplify};
+use crate::reductions::sum;
 
 /// Rounds after which the driver stops even if rules still apply: a guard against rules that undo each other.
 const MAX_ROUNDS: usize = 32;
@@ -62,6 +63,13 @@ fn rewrite(
             && g.ty(better) == node.ty
         {
             return better;
+        }
+        // Σ 0 = 0, also over no rows: the pass disappears.
+        if let (Kind::Reduce(reduction, ..), &[arg]) = (&node.kind, args)
+            && reduction.0.name == sum::REDUCTION.name
+            && g.as_constant(arg) == Some(0.0)
+        {
+            return g.constant(0.0, node.ty.shape);
         }
         copy(g, node, args)
     });
