@@ -49,6 +49,13 @@ pub trait Isa: Copy {
     fn fma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// c − a · b, in one rounding where [`Isa::FMA`]
     fn fnma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// (a − b)² + c, the square fused into the sum where [`Isa::FMA`]. One operation, so that a tile keeps no differences:
+    /// a distance over many dimensions then needs a register per pair, not two.
+    #[inline(always)]
+    fn sqdiff_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F {
+        let d = self.sub(a, b);
+        self.fma(d, d, c)
+    }
     /// −a (flips the sign bit, of NaN and zero too)
     fn neg(self, a: Self::F) -> Self::F;
     /// |a| (clears the sign bit)

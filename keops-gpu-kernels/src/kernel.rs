@@ -70,6 +70,9 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Special functions beyond an exponential that one pair takes: kernels with many get small register tiles, whose
     /// code is shorter.
     const SPECIAL: usize = 0;
+    /// Whether every long loop of the pair part is a chain of single fused operations (a squared distance, a scalar product),
+    /// so that a pair needs one register while it runs: such kernels get large register tiles.
+    const FUSED_LOOPS: bool = false;
     /// Accumulators in registers while a block of inner rows is folded.
     type State<A: Copy>: Words<A>;
 

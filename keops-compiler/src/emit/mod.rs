@@ -6,7 +6,7 @@
 
 mod statements;
 
-use crate::lower::cost::Cost;
+use crate::lower::cost::{Cost, has_fused_loops};
 use crate::lower::kernel::KernelIr;
 use crate::lower::{Reducer, Slot, UNROLL};
 use statements::{Names, write_block};
@@ -59,6 +59,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         ("INNER_PLAIN", ir.inner_plain),
         ("OUTER_INDEX", ir.outer_index),
         ("INNER_INDEX", ir.inner_index),
+        ("FUSED_LOOPS", has_fused_loops(&ir.step)),
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }

@@ -1,4 +1,4 @@
-//! Peephole passes on kernel IR: products into fused multiply-adds, dead code away.
+//! Peephole passes on kernel IR: products into fused multiply-adds, squared differences into sums, dead code away.
 //!
 //! Invariant: a product is only contracted into a sum that is its single use, in the same block, so that `a·b − a·b`
 //! stays 0 and nothing that is computed once per outer loop moves into an inner one.
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(super) fn contract(stmts: &mut Vec<Stmt>) {
     let uses = count(stmts);
     fuse(stmts, &uses);
+    fuse_differences(stmts, &uses);
     while sweep(stmts) {}
 }
 
@@ -95,6 +96,31 @@ fn fuse(stmts: &mut [Stmt], uses: &BTreeMap<Reg, usize>) {
     }
 }
 
+/// `fma(d, d, c)` of a difference that nothing else reads is one operation, see `Isa::sqdiff_add`.
+fn fuse_differences(stmts: &mut [Stmt], uses: &BTreeMap<Reg, usize>) {
+    let mut differences: BTreeMap<Reg, [Operand; 2]> = BTreeMap::new();
+    for stmt in stmts {
+        match stmt {
+            Stmt::Loop(_, _, body) => fuse_differences(body, uses),
+            Stmt::Let(reg, Prim::Sub, args) => {
+                if let [a, b] = args.as_slice() {
+                    differences.insert(*reg, [a.clone(), b.clone()]);
+                }
+            }
+            Stmt::Let(_, prim @ Prim::Fma, args) => {
+                if let [Operand::Reg(d), Operand::Reg(same), c] = args.as_slice()
+                    && d == same
+                    && uses.get(d) == Some(&2)
+                    && let Some([a, b]) = differences.get(d)
+                {
+                    (*prim, *args) = (Prim::SqdiffAdd, vec![a.clone(), b.clone(), c.clone()]);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 fn negated(operand: &Operand, negations: &BTreeMap<Reg, Operand>) -> Option<Operand> {
     match operand {
         Operand::Reg(r) => negations.get(r).cloned(),
@@ -126,4 +152,41 @@ fn sweep_block(stmts: &mut Vec<Stmt>, uses: &BTreeMap<Reg, usize>, changed: &mut
         _ => true,
     });
     *changed |= stmts.len() != before;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::{Ix, Space};
+
+    fn column(space: Space) -> Operand {
+        Operand::Column(space, Ix::at(0))
+    }
+
+    /// d = x − y; v = fma(d, d, x); put v, and `also` if any.
+    fn squared(also: Option<Reg>) -> Vec<Stmt> {
+        let (x, y) = (column(Space::Outer), column(Space::Inner));
+        let mut stmts = vec![
+            Stmt::Let(0, Prim::Sub, vec![x.clone(), y]),
+            Stmt::Let(1, Prim::Fma, vec![Operand::Reg(0), Operand::Reg(0), x]),
+            Stmt::Put(Ix::at(0), Operand::Reg(1)),
+        ];
+        stmts.extend(also.map(|r| Stmt::Put(Ix::at(1), Operand::Reg(r))));
+        contract(&mut stmts);
+        stmts
+    }
+
+    #[test]
+    fn a_squared_difference_is_one_operation() {
+        let (x, y) = (column(Space::Outer), column(Space::Inner));
+        assert_eq!(
+            squared(None)[0],
+            Stmt::Let(1, Prim::SqdiffAdd, vec![x.clone(), y, x])
+        );
+    }
+
+    #[test]
+    fn a_difference_that_is_read_elsewhere_stays() {
+        assert!(matches!(squared(Some(0))[0], Stmt::Let(0, Prim::Sub, _)));
+    }
 }

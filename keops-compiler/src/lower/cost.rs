@@ -1,7 +1,7 @@
 //! What one pair costs: the primitives of a kernel's pair part, counted, loops included.
 
 use super::kernel::KernelIr;
-use super::{Prim, Stmt};
+use super::{Operand, Prim, Stmt};
 use std::fmt;
 
 /// Cost of one pair.
@@ -54,6 +54,7 @@ impl Cost {
     fn prim(&mut self, prim: Prim, times: usize) {
         match prim {
             Prim::Fma | Prim::Fnma => self.flops += 2 * times,
+            Prim::SqdiffAdd => self.flops += 3 * times,
             Prim::Div | Prim::Sqrt | Prim::Rsqrt => self.divisions += times,
             Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive => self.special += times,
             Prim::Log | Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Powf => {
@@ -63,6 +64,26 @@ impl Cost {
             _ => self.flops += times,
         }
     }
+}
+
+/// Whether there are loops, and each is a chain of single fused operations: the loop's accumulator is the only number per
+/// pair that lives through it.
+pub fn has_fused_loops(stmts: &[Stmt]) -> bool {
+    let mut loops = stmts
+        .iter()
+        .filter_map(|stmt| match stmt {
+            Stmt::Loop(_, _, body) => Some(body.as_slice()),
+            _ => None,
+        })
+        .peekable();
+    let fused = |body: &[Stmt]| {
+        matches!(
+            body,
+            [Stmt::Let(r, Prim::SqdiffAdd | Prim::Fma | Prim::Fnma, args), Stmt::Assign(_, Operand::Reg(from))]
+                if r == from && args[..2].iter().all(|a| matches!(a, Operand::Column(..)))
+        )
+    };
+    loops.peek().is_some() && loops.all(fused)
 }
 
 impl fmt::Display for Cost {

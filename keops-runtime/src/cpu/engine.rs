@@ -245,7 +245,7 @@ impl<T: Float> Job<'_, T> {
     fn work(&self, outer_rows: usize) -> Work {
         let (sizes, lanes) = (&self.table.sizes, self.entry.lanes);
         let row_bytes = sizes.inner.max(sizes.inner_raw) * size_of::<T>();
-        let tile_rows = shape::tile_rows(row_bytes);
+        let tile_rows = shape::tile_rows(row_bytes, self.entry.rows);
         let across = self.is_across(outer_rows);
         let across_rows = if across {
             shape::across_rows(row_bytes, lanes * self.entry.q)

@@ -122,6 +122,11 @@ impl<'a, T: Real> Source<'a, T> {
         self.r * self.c
     }
 
+    /// Whether the numbers of a row follow one another.
+    fn is_dense(&self) -> bool {
+        (self.c == 1 || self.strides[2] == 1) && (self.r == 1 || self.strides[1] == self.c as isize)
+    }
+
     /// Copies the first row, of a parameter.
     pub(crate) fn copy_row(&self, to: &mut [T]) {
         assert!(self.columns() <= to.len());
@@ -146,6 +151,40 @@ impl<'a, T: Real> Source<'a, T> {
             Order::Down => -self.strides[0],
         };
         let begin = first as isize * self.strides[0];
+        if let (At::Values(at), true, usize::MAX) = (self.at, self.is_dense(), layout.lanes) {
+            // SAFETY: as below, row by row: the numbers of a row are neighbours here and there.
+            unsafe {
+                let (from, next) = (at.offset(begin), layout.next_lane);
+                match self.columns() {
+                    1 => copy_rows::<1, T>(from, step, count, to, next),
+                    2 => copy_rows::<2, T>(from, step, count, to, next),
+                    3 => copy_rows::<3, T>(from, step, count, to, next),
+                    4 => copy_rows::<4, T>(from, step, count, to, next),
+                    columns => {
+                        for k in 0..count {
+                            let from = from.offset(k as isize * step);
+                            from.copy_to_nonoverlapping(to.add(k * next), columns);
+                        }
+                    }
+                }
+            }
+            return;
+        }
+        if let (At::Values(at), true, 1) = (self.at, self.is_dense(), layout.next_lane) {
+            let columns = self.columns();
+            // SAFETY: as below; `next_c` is the number of lanes wherever neighbouring lanes are neighbours in memory.
+            unsafe {
+                let from = at.offset(begin);
+                match layout.lanes {
+                    2 => transpose::<2, T>(from, step, count, columns, to, layout.next_block),
+                    4 => transpose::<4, T>(from, step, count, columns, to, layout.next_block),
+                    8 => transpose::<8, T>(from, step, count, columns, to, layout.next_block),
+                    16 => transpose::<16, T>(from, step, count, columns, to, layout.next_block),
+                    _ => transpose::<1, T>(from, step, count, columns, to, layout.next_block),
+                }
+            }
+            return;
+        }
         let mut column = 0;
         for r in 0..self.r {
             for c in 0..self.c {
@@ -190,6 +229,65 @@ impl Layout {
             next_lane: columns,
             next_c: 1,
         }
+    }
+}
+
+/// Copies `count` rows of C neighbouring numbers.
+///
+/// # Safety
+/// `from + k * step` is readable and `to + k * next` writable, C numbers each, for k below `count`.
+#[inline(always)]
+unsafe fn copy_rows<const C: usize, T: Copy>(
+    from: *const T,
+    step: isize,
+    count: usize,
+    to: *mut T,
+    next: usize,
+) {
+    for k in 0..count {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = from.offset(k as isize * step).cast::<[T; C]>();
+            to.add(k * next).cast::<[T; C]>().write(from.read());
+        }
+    }
+}
+
+/// Copies `count` rows of neighbouring numbers into blocks of L lanes, block by block, so that the rows of a block are read
+/// along their length: column by column, wide rows would leave the cache between two of their columns.
+///
+/// # Safety
+/// `from + k * step` is readable, `columns` numbers each, and the places of row k are writable, for k below `count`.
+#[inline(always)]
+unsafe fn transpose<const L: usize, T: Copy>(
+    from: *const T,
+    step: isize,
+    count: usize,
+    columns: usize,
+    to: *mut T,
+    next_block: usize,
+) {
+    let mut done = 0;
+    while done < count {
+        // SAFETY: the caller's contract; the pointer moves past the last row only in wrapping arithmetic.
+        unsafe {
+            let from = from.wrapping_offset(done as isize * step);
+            let to = to.add(done / L * next_block);
+            if done + L <= count {
+                for c in 0..columns {
+                    for lane in 0..L {
+                        *to.add(c * L + lane) = *from.offset(lane as isize * step + c as isize);
+                    }
+                }
+            } else {
+                for lane in 0..count - done {
+                    for c in 0..columns {
+                        *to.add(c * L + lane) = *from.offset(lane as isize * step + c as isize);
+                    }
+                }
+            }
+        }
+        done += L;
     }
 }
 

@@ -38,6 +38,10 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
     let (r, q) = match registers {
         // Long functions have chains enough of their own, and their code is long in every tile.
         _ if K::SPECIAL > 1 => (1, 1),
+        // A long distance or scalar product is bound by the multiply-add units with enough chains, and by loads with too
+        // few: the tile shares each load R or Q times.
+        32 if K::FUSED_LOOPS && words <= 2 => (4, 4),
+        16 if K::FUSED_LOOPS && words <= 2 => (2, 4),
         // AVX-512 and NEON: inner values and constants are operands in memory or stay in registers, so R = 1.
         32 if softmax && words <= 3 => (1, 8),
         32 if words <= 2 => (1, 4),
@@ -58,11 +62,14 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
 
 /// Inner rows packed at a time when lanes run over outer rows.
 ///
-/// At most 256 rows, which bounds the rounding of a block's sum; fewer when rows are wide, so that a tile and the outer
-/// block beside it stay in a 32 KiB first-level cache; at least 16, so that packing and merging stay small beside the work.
-pub(crate) fn tile_rows(row_bytes: usize) -> usize {
-    const BYTES: usize = 24 << 10;
-    (BYTES / row_bytes.max(1)).clamp(16, 256)
+/// At most 256 rows, which bounds the rounding of a block's sum; fewer when rows are wide, so that a tile stays in a
+/// 256 KiB second-level cache, from where it streams beside an outer block in the first level; at least 16, so that
+/// packing and merging stay small beside the work. A multiple of `q`, the inner rows of a register tile: what is left over is
+/// folded row by row, at a fraction of the speed.
+pub(crate) fn tile_rows(row_bytes: usize, q: usize) -> usize {
+    const BYTES: usize = 192 << 10;
+    let rows = (BYTES / row_bytes.max(1)).clamp(16, 256);
+    rows / q * q
 }
 
 /// Inner rows packed at a time when lanes run over them: a multiple of `step`, the rows of one register tile.
@@ -93,9 +100,10 @@ const TASK_WORK: usize = 1 << 19;
 /// one outer row and its state, `columns` the columns of an inner row.
 ///
 /// Inner rows are packed once per chunk, which costs about as much as 4 vectors of outer rows: chunks have at least 256
-/// rows where there are as many. A chunk's memory stays within half of a 512 KiB second-level cache.
+/// rows where there are as many. A chunk of wide rows is larger than the second-level cache: each of its blocks is read once
+/// per tile of inner rows, whose work covers that.
 pub(crate) fn cut(m: usize, n: usize, step: usize, row_bytes: usize, columns: usize) -> Cut {
-    const BYTES: usize = 256 << 10;
+    const BYTES: usize = 512 << 10;
     let fits = (BYTES / row_bytes.max(1)).max(step);
     let chunk_rows = (m / TASKS)
         .clamp(256, 2048)
@@ -154,9 +162,11 @@ mod tests {
 
     #[test]
     fn wide_rows_make_small_tiles_and_chunks() {
-        assert_eq!(tile_rows(4 * 4), 256);
-        assert_eq!(tile_rows(4 * 65), 94);
-        assert_eq!(tile_rows(1 << 20), 16);
+        assert_eq!(tile_rows(4 * 4, 4), 256);
+        assert_eq!(tile_rows(4 * 4, 6), 252);
+        assert_eq!(tile_rows(4 * 513, 4), 92);
+        assert_eq!(tile_rows(1 << 20, 4), 16);
+        assert_eq!(tile_rows(1 << 20, 6), 12);
         assert_eq!(across_rows(16, 16), 1536);
         assert_eq!(across_rows(1 << 20, 16), 16);
         assert_eq!(cut(1000, 1000, 16, 1 << 20, 1000).chunk_rows, 16);

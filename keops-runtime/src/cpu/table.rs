@@ -17,6 +17,8 @@ pub(crate) struct Entry<T> {
     pub(crate) lanes: usize,
     /// Blocks of outer rows that `tile` takes at a time.
     pub(crate) r: usize,
+    /// Inner rows that `tile` takes at a time; what is left over of a tile goes one by one.
+    pub(crate) rows: usize,
     /// Blocks of inner rows that `across` takes at a time.
     pub(crate) q: usize,
     pub(crate) tile: unsafe fn(&TileArgs<T>),
@@ -136,7 +138,7 @@ macro_rules! instruction_set {
             unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
-                with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 4] [1, 6] [1, 8] [2, 2] [2, 3], tile(s, a));
+                with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 4] [1, 6] [1, 8] [2, 2] [2, 3] [2, 4] [4, 4], tile(s, a));
             }
             #[allow(dead_code, reason = "not every instruction set has it")]
             #[target_feature(enable = $features)]
@@ -172,6 +174,7 @@ macro_rules! instruction_set {
                 Entry {
                     lanes: instruction_set!(@lanes $module),
                     r: chosen.r,
+                    rows: chosen.q,
                     q: across_q(chosen.q),
                     tile: tile::<T, K>,
                     across: instruction_set!(@across $across across),
@@ -233,6 +236,7 @@ mod scalar {
         Entry {
             lanes: 1,
             r: 1,
+            rows: 1,
             q: 1,
             tile: tile::<T, K>,
             across: None,
