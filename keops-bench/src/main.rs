@@ -1,14 +1,16 @@
 //! Speed and accuracy of keops, in one program. `cargo xtask bench` and `cargo xtask accuracy` build and run it.
 //!
 //! ```text
-//! keops-bench [--m M] [--n N] [--runs R] [--threads T] [--out FILE]        the suite, against plain loops
-//! keops-bench --case C --dtype float32|float64 --m M --n N --d D --runs R  one case, one JSON line
-//! keops-bench accuracy                                                     largest errors against f64
+//! keops-bench [--suite NAME] [--m M] [--n N] [--runs R] [--threads T] [--out FILE]   a suite; see suites.rs
+//! keops-bench --case C --dtype float32|float64 --m M --n N --d D --runs R           one case, one JSON line
+//! keops-bench table FILE...                                                         JSON lines of any system as a table
+//! keops-bench accuracy                                                              largest errors against f64
 //! ```
 //!
 //! A JSON line has the keys system, case, dtype, M, N, D, seconds, gpairs_per_s (M·N / seconds / 10⁹), wall_seconds,
 //! min_seconds, runs, threads and, for M = N = 1000, rel_err against f64 on the same inputs. `seconds` is the median of
-//! min(wall time, process CPU time / threads), so that a busy neighbour does not spoil it.
+//! min(wall time, process CPU time / threads), so that a busy neighbour does not spoil it. `peers/peers.py` prints such lines for
+//! other libraries.
 
 mod accuracy;
 mod cases;
@@ -16,6 +18,10 @@ mod data;
 mod functions;
 mod measure;
 mod plain;
+mod suites;
+#[cfg(feature = "sweep")]
+mod sweep;
+mod table;
 
 use cases::{Case, NAMES};
 use data::Number;
@@ -24,25 +30,10 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What the suite measures: case, dimension, whether at f32.
-const SUITE: &[(&str, usize, bool)] = &[
-    ("gauss", 3, true),
-    ("gauss", 3, false),
-    ("gauss_grad", 3, true),
-    ("gauss_grad", 3, false),
-    ("logsumexp", 3, true),
-    ("logsumexp", 3, false),
-    ("argmin", 3, true),
-    ("argmin", 3, false),
-    ("argkmin10", 3, true),
-    ("argkmin10", 3, false),
-    ("gauss", 64, true),
-    ("softmaxweight", 3, false),
-];
-
 /// The command line.
 struct Arguments {
     case: Option<String>,
+    suite: String,
     f32: bool,
     m: usize,
     n: usize,
@@ -56,6 +47,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let result = match words.first().map(String::as_str) {
         Some("accuracy") => accuracy::report(),
+        Some("table") => table::print(&words[1..]),
         _ => parse(&words).and_then(|arguments| match &arguments.case {
             Some(case) => one(case, &arguments),
             None => suite(&arguments),
@@ -73,6 +65,7 @@ fn main() -> ExitCode {
 fn parse(words: &[String]) -> Result<Arguments, String> {
     let mut arguments = Arguments {
         case: None,
+        suite: "baseline".to_owned(),
         f32: true,
         m: 10_000,
         n: 10_000,
@@ -93,6 +86,7 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         };
         match word.as_str() {
             "--case" => arguments.case = Some(value.clone()),
+            "--suite" => arguments.suite.clone_from(value),
             "--dtype" if value == "float32" => arguments.f32 = true,
             "--dtype" if value == "float64" => arguments.f32 = false,
             "--dtype" => return Err(format!("--dtype is float32 or float64, not {value}")),
@@ -129,18 +123,20 @@ fn find<T: Number>(name: &str, d: usize, a: &Arguments) -> Result<Case<T>, Strin
 }
 
 fn keops_line<T: Number>(name: &str, d: usize, a: &Arguments) -> Result<Line, String> {
-    let case = find::<T>(name, d, a)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(a.threads)
         .build()
         .map_err(|e| e.to_string())?;
+    #[cfg(feature = "sweep")]
+    if let ("gauss", "float32", Some(run)) = (name, T::NAME, sweep::gauss(d, a.m, a.n)) {
+        let (timing, _) = pool.install(|| measure::measure(a.runs, a.threads, &run));
+        return Ok(line::<T>("keops-rs", name, d, a, timing, a.threads));
+    }
+    let case = find::<T>(name, d, a)?;
     let (timing, _) = pool.install(|| measure::measure(a.runs, a.threads, &case.keops));
     let mut line = line::<T>("keops-rs", name, d, a, timing, a.threads);
     if (a.m, a.n) == (1000, 1000) {
-        line.relative_error = Some(measure::relative_error(
-            &(case.keops)(),
-            &(case.reference)(),
-        ));
+        line.relative_error = Some(measure::relative_error((case.keops)(), (case.reference)()));
     }
     Ok(line)
 }
@@ -172,36 +168,66 @@ fn line<T: Number>(
     }
 }
 
-/// All cases of [`SUITE`] beside plain loops, as a table.
+/// All cases of a suite as a table, and as JSON lines in the file that was named; the baseline beside plain loops.
 fn suite(a: &Arguments) -> Result<(), String> {
+    let cases = suites::suite(&a.suite, a.m, a.n)?;
+    let plain = a.suite == "baseline";
     println!(
-        "M = {}, N = {}, {} thread(s); Gpairs/s",
-        a.m, a.n, a.threads
+        "{} thread(s); Gpairs/s, and 10⁹ coordinates of pairs a second",
+        a.threads
     );
     println!(
-        "{:<14} {:>3} {:>4} {:>9} {:>11} {:>7}",
-        "case", "D", "type", "keops", "plain loop", "ratio"
+        "{:<15} {:>4} {:>4} {:>8} {:>8} {:>11} {:>9} {:>9}{}",
+        "case",
+        "D",
+        "type",
+        "M",
+        "N",
+        "seconds",
+        "keops",
+        "times D",
+        if plain { " plain loop   ratio" } else { "" }
     );
     let mut lines = String::new();
-    for &(name, d, f32) in SUITE {
-        let (keops, plain) = if f32 {
-            (
-                keops_line::<f32>(name, d, a)?,
-                plain_line::<f32>(name, d, a)?,
-            )
-        } else {
-            (
-                keops_line::<f64>(name, d, a)?,
-                plain_line::<f64>(name, d, a)?,
-            )
+    for suites::Run {
+        case: name,
+        d,
+        f32,
+        m,
+        n,
+    } in cases
+    {
+        let a = &Arguments {
+            case: None,
+            suite: String::new(),
+            out: None,
+            m,
+            n,
+            ..*a
         };
-        let (fast, slow) = (keops.gpairs(), plain.gpairs());
+        let keops = if f32 {
+            keops_line::<f32>(name, d, a)?
+        } else {
+            keops_line::<f64>(name, d, a)?
+        };
         let dtype = if f32 { "f32" } else { "f64" };
-        println!(
-            "{name:<14} {d:>3} {dtype:>4} {fast:>9.3} {slow:>11.3} {:>6.1}x",
-            fast / slow
+        let fast = keops.gpairs();
+        print!(
+            "{name:<15} {d:>4} {dtype:>4} {m:>8} {n:>8} {:>11.3e} {fast:>9.4} {:>9.2}",
+            keops.seconds(),
+            fast * d as f64
         );
-        lines += &format!("{}\n{}\n", keops.json(), plain.json());
+        lines += &format!("{}\n", keops.json());
+        if plain {
+            let plain = if f32 {
+                plain_line::<f32>(name, d, a)?
+            } else {
+                plain_line::<f64>(name, d, a)?
+            };
+            print!(" {:>10.3} {:>6.1}x", plain.gpairs(), fast / plain.gpairs());
+            lines += &format!("{}\n", plain.json());
+        }
+        println!();
     }
     if let Some(path) = &a.out {
         let file = OpenOptions::new().create(true).append(true).open(path);

@@ -2,6 +2,7 @@
 
 use crate::data::{Data, Number};
 use crate::measure::Output;
+use keops::ndarray::Array2;
 
 fn sqdist<T: Number, const D: usize>(x: &[T; D], y: &[T; D]) -> T {
     let mut s = T::default();
@@ -115,5 +116,39 @@ pub(crate) fn argkmin10<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
             }
         }
         best.map(|(_, j)| j)
+    }))
+}
+
+/// All gradients of Σ_i e_i Σ_j exp(−|x_i − y_j|²) b_j: in x, in y, in b.
+pub(crate) fn gauss_gradients<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
+    let mut in_x = vec![[T::default(); D]; p.x.len()];
+    let mut in_y = vec![[T::default(); D]; p.y.len()];
+    let mut in_b = vec![T::default(); p.y.len()];
+    for (i, (x, e)) in p.x.iter().zip(&p.e).enumerate() {
+        for (j, (y, b)) in p.y.iter().zip(&p.b).enumerate() {
+            let kernel = (-sqdist(x, y)).e() * *e;
+            in_b[j] += kernel;
+            let weight = T::round(-2.0) * kernel * *b;
+            for d in 0..D {
+                in_x[i][d] += (x[d] - y[d]) * weight;
+                in_y[j][d] += (y[d] - x[d]) * weight;
+            }
+        }
+    }
+    let flat = in_x.into_iter().flatten().chain(in_y.into_iter().flatten());
+    Output::values(flat.chain(in_b))
+}
+
+/// Σ_j exp(−|x_i − y_j|²) b_j for b of many columns.
+pub(crate) fn gauss_columns<T: Number>(p: &Data<T, 3>, b: &Array2<T>) -> Output {
+    Output::values(p.x.iter().flat_map(|x| {
+        let mut total = vec![T::default(); b.ncols()];
+        for (y, row) in p.y.iter().zip(b.rows()) {
+            let kernel = (-sqdist(x, y)).e();
+            for (total, b) in total.iter_mut().zip(row) {
+                *total += kernel * *b;
+            }
+        }
+        total
     }))
 }

@@ -6,24 +6,19 @@ use std::process::Command;
 
 /// Speed, beside plain loops; arguments go to the program.
 pub(crate) fn bench(arguments: &[String]) -> Result<(), String> {
-    keops_bench(arguments)
+    keops_bench(&["--features", "sweep"], arguments)
 }
 
 /// Largest errors of functions and reductions.
 pub(crate) fn accuracy() -> Result<(), String> {
-    keops_bench(&["accuracy".to_owned()])
+    keops_bench(&[], &["accuracy".to_owned()])
 }
 
-fn keops_bench(arguments: &[String]) -> Result<(), String> {
+fn keops_bench(options: &[&str], arguments: &[String]) -> Result<(), String> {
     let status = Command::new(env!("CARGO"))
-        .args([
-            "run",
-            "--quiet",
-            "--release",
-            "--package",
-            "keops-bench",
-            "--",
-        ])
+        .args(["run", "--quiet", "--release", "--package", "keops-bench"])
+        .args(options)
+        .arg("--")
         .args(arguments)
         .status()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;

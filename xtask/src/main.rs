@@ -12,7 +12,7 @@ const USAGE: &str = "usage: cargo xtask <task>
 
   ci                             all checks that must pass before a change lands
   tidy                           rules about the sources: layering, SAFETY lines, registries, lengths
-  bench [options]                speed beside plain loops; options are at the top of keops-bench/src/main.rs
+  bench [options]                speed, and tables of it; options are at the top of keops-bench/src/main.rs
   accuracy                       largest errors of functions and reductions
   ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of all examples";
 
