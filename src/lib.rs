@@ -76,8 +76,8 @@ extern crate self as keops;
 pub use keops_macros::keops;
 pub use keops_runtime::ndarray;
 pub use keops_runtime::{
-    Accumulate, Backend, Error, Float, FromValue, IntoParameter, IntoRows, Matrix, Options, Rows,
-    Scalar, Shape, Value, Vector,
+    Accumulate, Backend, Choice, Device, Error, Float, FromValue, Host, IntoParameter, IntoRows,
+    Matrix, Options, Place, Rows, Scalar, Shape, Tangents, Value, Vector, cuda,
 };
 
 /// What expansions of [`keops!`] name. Not for anyone else: it changes without notice.
@@ -99,4 +99,6 @@ mod documentation {
     struct Errors;
     #[doc = include_str!("../docs/building.md")]
     struct Building;
+    #[doc = include_str!("../docs/gpu.md")]
+    struct Gpu;
 }

@@ -49,8 +49,8 @@ fn entries() -> Vec<Entry> {
             name: format!("{name}_{}", value_type.name()),
             kernel: kernel.to_owned(),
             value_type,
-            outer: outer.to_vec(),
-            inner: inner.to_vec(),
+            outer: outer.iter().map(|&c| c.into()).collect(),
+            inner: inner.iter().map(|&c| c.into()).collect(),
             outputs: outputs
                 .iter()
                 .map(|&(columns, is_index)| Output { columns, is_index })

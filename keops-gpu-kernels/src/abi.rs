@@ -14,8 +14,8 @@
 //!   7. `states: *mut T`, [`states_len`] values: word `c` of the state row of outer row `row` and part `part` is
 //!      `states[(part · ROW + c) · m + row]`. [`FOLD`] writes all of it, [`COMBINE`] reads it, [`WHOLE`] does not touch it;
 //!   8. `params: *const T`, [`Kernel::PARAMS`] values;
-//!   9. one `*const T` per outer variable, one per inner variable, one pointer per output: `*mut T`, or `*mut u32` where
-//!      the output holds indices ([`NONE`](crate::real::NONE) for none).
+//!   9. one `*const T` per outer variable, one per inner variable, one pointer per output, `*mut T`; or to `u32` where a
+//!      variable or an output holds indices ([`NONE`](crate::real::NONE) for none).
 //!
 //!   A variable and an output is contiguous, row-major, rows × columns. Pointers that are never read or written (no rows, no
 //!   columns, not in this phase) may be null: [`FOLD`] writes no outputs, [`COMBINE`] reads no inner rows;
@@ -184,11 +184,14 @@ pub const fn part_range(n: u32, tile: u32, parts: u32, part: u32) -> (u32, u32) 
 /// How many parts keep `blocks` blocks busy: 1 if `m` outer rows fill them, and never so many that a part is empty or has
 /// fewer than [`PART_TILES`] tiles.
 pub const fn parts<T: Real, K: Kernel<T>>(m: u32, n: u32, blocks: u32) -> u32 {
-    let grid = grid::<T, K>(m);
+    split(grid::<T, K>(m), tiles::<T, K>(n), blocks)
+}
+
+/// [`parts`], for `grid` blocks of outer rows and `tiles` tiles of inner ones.
+pub const fn split(grid: u32, tiles: u32, blocks: u32) -> u32 {
     if grid == 0 || grid >= blocks {
         return 1;
     }
-    let tiles = tiles::<T, K>(n);
     let mut parts = blocks / grid;
     if parts > tiles / PART_TILES {
         parts = tiles / PART_TILES;

@@ -1,7 +1,9 @@
-//! [`Error`]: everything that can go wrong when a formula is run, found before any kernel starts.
+//! [`Error`]: everything that can go wrong when a formula is run. All that inputs can cause is found before any kernel
+//! starts.
 //!
 //! Invariants: every message names the formula and, where there is one, the variable; it is lower case, ends without a
 //! full stop, and where the remedy is known it says it.
+use crate::options::Backend;
 use crate::shape::Shape;
 
 /// Why a formula could not be run.
@@ -91,7 +93,7 @@ pub enum Error {
     OutOfMemory {
         /// The formula.
         function: &'static str,
-        /// What the memory is for: "of output" or "of working memory".
+        /// What the memory is for: "of output", "of working memory", "of device memory" or "of pinned host memory".
         purpose: &'static str,
         /// Bytes asked for; `usize::MAX` when the number itself overflows.
         bytes: usize,
@@ -128,17 +130,48 @@ pub enum Error {
         /// Why the compiler made none.
         reason: &'static str,
     },
-    /// The formula has device code, but this version of keops cannot start it.
+    /// The driver does not take the device code.
     #[error(
-        "{function}: this version does not launch kernels on a GPU yet; \
+        "{function}: CUDA device {device} refused the kernel: {log}; \
          use Backend::Cpu, or Backend::Auto to fall back to it"
     )]
-    NoLaunch {
+    Refused {
         /// The formula.
         function: &'static str,
+        /// The device.
+        device: usize,
+        /// What the driver's compiler said, or what the device lacks.
+        log: String,
+    },
+    /// A function of the CUDA driver failed. Where a kernel failed, the driver says so in a later call.
+    #[error("{function}: {call} on CUDA device {device} failed: {reason}")]
+    Cuda {
+        /// The formula.
+        function: &'static str,
+        /// The device.
+        device: usize,
+        /// The function of the driver.
+        call: &'static str,
+        /// Its answer.
+        reason: String,
+    },
+    /// An input is on another device than the formula runs on.
+    #[error(
+        "{function}: {variable} is on CUDA device {device}, but the formula runs on {backend}; \
+         use Backend::Cuda({device}), or copy it with to_host"
+    )]
+    Elsewhere {
+        /// The formula.
+        function: &'static str,
+        /// The variable.
+        variable: &'static str,
+        /// The device that it is on.
+        device: usize,
+        /// Where the formula runs.
+        backend: Backend,
     },
     /// The environment variable `KEOPS_BACKEND` has a value that is not understood.
-    #[error("{function}: KEOPS_BACKEND is {value:?}; set it to cpu, cuda or auto, or unset it")]
+    #[error("{function}: KEOPS_BACKEND is {value:?}; set it to cpu, cuda, cuda:1, cuda-all or auto, or unset it")]
     UnknownBackend {
         /// The formula.
         function: &'static str,

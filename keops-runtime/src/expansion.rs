@@ -1,39 +1,57 @@
 //! What the methods of an expansion call: small, so that the expansion is.
-use crate::cpu::table::Table;
+use crate::choose::Choice;
+use crate::cuda::launch::Launch;
 use crate::error::Error;
 use crate::float::Float;
 use crate::input::Rows;
 use crate::options::Options;
 use crate::output::{FromValue, Value};
-use crate::plan::Function;
-use crate::run::run;
+use crate::plan::{Code, Function};
 
 /// The outputs of a function, in order.
 pub type Values<T> = std::vec::IntoIter<Value<T>>;
 
-/// [`run`], with the outputs ready to be taken one after another.
+/// [`run`](crate::run::run), with the outputs ready to be taken one after another.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`](crate::run::run).
 pub fn call<T: Float>(
-    function: &'static Function,
-    tables: &[Table<T>],
+    code: &Code<'_, T>,
     inputs: &[&Rows<'_, T>],
     options: &Options,
 ) -> Result<Values<T>, Error> {
-    Ok(run(function, tables, inputs, options)?.into_iter())
+    Ok(T::run(code, inputs, options)?.into_iter())
+}
+
+/// Where [`call`] would run.
+///
+/// # Errors
+/// As [`run`](crate::run::run).
+pub fn choose<T: Float>(
+    function: &'static Function,
+    launches: &[Launch],
+    inputs: &[&Rows<'_, T>],
+    options: &Options,
+) -> Result<Choice, Error> {
+    T::choose(function, launches, inputs, options)
 }
 
 /// The next output.
 ///
 /// # Panics
 /// When there is none: an expansion takes as many as its function has.
+pub fn next<T>(values: &mut Values<T>) -> Value<T> {
+    values
+        .next()
+        .expect("a function has the outputs that its expansion takes")
+}
+
+/// The next output, on the host.
+///
+/// # Panics
+/// As [`next`].
 pub fn take<T: Float, V: FromValue<T>>(values: &mut Values<T>) -> V {
-    V::from_value(
-        values
-            .next()
-            .expect("a function has the outputs that its expansion takes"),
-    )
+    V::from_value(next(values))
 }
 
 /// The error that a function has no PTX.

@@ -1,13 +1,14 @@
 //! [`Float`]: the two value types that formulas are computed in.
 use std::fmt::{Debug, Display};
 
-use crate::cpu::table::Table;
+use crate::choose::Choice;
 use crate::cpu::tokens::Tokens;
+use crate::cuda::launch::Launch;
 use crate::error::Error;
 use crate::input::Rows;
 use crate::options::Options;
 use crate::output::Value;
-use crate::plan::Function;
+use crate::plan::{Code, Function};
 
 /// `f32` or `f64`: the value type of a formula. Items declared with `<T>` are generic over it.
 ///
@@ -17,23 +18,37 @@ pub trait Float: Tokens + Default + PartialOrd + Debug + Display + Send + Sync {
     /// in this crate, with its optimisation level, and not again in every crate with a formula.
     #[doc(hidden)]
     fn run(
-        function: &'static Function,
-        tables: &[Table<Self>],
+        code: &Code<'_, Self>,
         inputs: &[&Rows<'_, Self>],
         options: &Options,
     ) -> Result<Vec<Value<Self>>, Error>;
+    /// [`choose`](crate::expansion::choose) at this type.
+    #[doc(hidden)]
+    fn choose(
+        function: &'static Function,
+        launches: &[Launch],
+        inputs: &[&Rows<'_, Self>],
+        options: &Options,
+    ) -> Result<Choice, Error>;
 }
 
 macro_rules! float {
     ($t:ty) => {
         impl Float for $t {
             fn run(
-                function: &'static Function,
-                tables: &[Table<Self>],
+                code: &Code<'_, Self>,
                 inputs: &[&Rows<'_, Self>],
                 options: &Options,
             ) -> Result<Vec<Value<Self>>, Error> {
-                crate::run::run_passes(function, tables, inputs, options)
+                crate::run::run_code(code, inputs, options)
+            }
+            fn choose(
+                function: &'static Function,
+                launches: &[Launch],
+                inputs: &[&Rows<'_, Self>],
+                options: &Options,
+            ) -> Result<Choice, Error> {
+                crate::run::choose(function, launches, inputs, options)
             }
         }
     };

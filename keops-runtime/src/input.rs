@@ -3,16 +3,20 @@
 //! Invariants: nothing is copied (a parameter passed by value is moved); any strides are accepted, negative and zero ones
 //! too. The rank is checked by the types, the number of columns by [`Rows::check`] before anything runs.
 use ndarray::{
-    ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Ix1, Ix2, Ix3,
+    ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Dimension, Ix0, Ix1, Ix2, Ix3,
     ShapeBuilder as _,
 };
 
 use crate::cpu::pack::Source;
+use crate::cuda::DeviceArray;
+use crate::cuda::array::Numbers as DeviceNumbers;
+use crate::cuda::gpu::Gpu;
 use crate::error::Error;
 use crate::float::Float;
 use crate::plan::Input;
 use crate::shape::{Matrix, Scalar, Shape, Vector};
 
+mod device;
 mod parameters;
 mod rows;
 
@@ -24,7 +28,7 @@ pub struct Rows<'a, T> {
     data: Numbers<'a, T>,
 }
 
-/// Where the numbers are. Further places (device memory) become further variants.
+/// Where the numbers are.
 #[derive(Clone, Debug)]
 enum Numbers<'a, T> {
     /// In an array of the caller, with its shape (rows, r, c): a scalar is 1 × 1, a vector 1 × D.
@@ -33,6 +37,8 @@ enum Numbers<'a, T> {
     Owned(Vec<T>, usize, usize),
     /// Here: one number.
     One(T),
+    /// On a device, row-major: rows × r × c.
+    Device(&'static Gpu, DeviceNumbers, [usize; 3]),
 }
 
 impl<'a, T: Float> Rows<'a, T> {
@@ -54,24 +60,59 @@ impl<'a, T: Float> Rows<'a, T> {
         Self::view(view.insert_axis(Dim(1)))
     }
 
-    /// The numbers, for reading.
+    /// From an array on a device, of this shape as rows.
+    fn device<D: Dimension>(array: &DeviceArray<T, D>, dim: [usize; 3]) -> Self {
+        Rows {
+            data: Numbers::Device(array.gpu(), array.numbers().clone(), dim),
+        }
+    }
+
+    /// Number of rows, and the two dimensions of a row.
+    pub(crate) fn dim(&self) -> (usize, usize, usize) {
+        match &self.data {
+            Numbers::Device(_, _, [rows, r, c]) => (*rows, *r, *c),
+            _ => self.source().dim(),
+        }
+    }
+
+    /// Where on a device the numbers are.
+    pub(crate) fn on_device(&self) -> Option<&DeviceNumbers> {
+        match &self.data {
+            Numbers::Device(_, numbers, _) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// The device that holds the numbers.
+    pub(crate) fn gpu(&self) -> Option<&'static Gpu> {
+        match &self.data {
+            Numbers::Device(gpu, ..) => Some(gpu),
+            _ => None,
+        }
+    }
+
+    /// The numbers, for reading on the host.
+    ///
+    /// # Panics
+    /// When they are on a device: what reads them on the host is not run then.
     pub(crate) fn source(&self) -> Source<'_, T> {
         match &self.data {
             Numbers::View(source) => *source,
             Numbers::Owned(numbers, r, c) => Source::contiguous(numbers, 1, *r, *c),
             Numbers::One(x) => Source::contiguous(std::slice::from_ref(x), 1, 1, 1),
+            Numbers::Device(..) => panic!("numbers of a device are read on the host"),
         }
     }
 
     /// One number in the shape of other rows: a view with strides of zero.
     pub(crate) fn repeated(like: &Rows<'_, T>, number: &'a [T; 1]) -> Self {
-        let shape = like.source().dim().strides((0, 0, 0));
+        let shape = like.dim().strides((0, 0, 0));
         Self::view(ArrayView3::from_shape(shape, number).expect("every element is the one number"))
     }
 
     /// Compares with the declaration, and returns the number of rows (1 for a parameter).
     pub(crate) fn check(&self, function: &'static str, input: &Input) -> Result<usize, Error> {
-        let (rows, r, c) = self.source().dim();
+        let (rows, r, c) = self.dim();
         let fits = match input.shape {
             Shape::Scalar => (r, c) == (1, 1),
             Shape::Vector(d) => (r, c) == (1, d),
@@ -107,9 +148,9 @@ impl<'a, T: Float> Rows<'a, T> {
 ///
 /// | declared | accepted |
 /// |---|---|
-/// | `T` ([`Scalar`]) | `&Array1<T>`, any `ArrayView1<T>`, `&[T]`, `&Vec<T>`, `&[T; N]` |
-/// | `[T; D]` ([`Vector`]) | `&Array2<T>` of D columns, any `ArrayView2<T>`, `&[[T; D]]`, `&Vec<[T; D]>`, `&[[T; D]; N]` |
-/// | `[[T; C]; R]` ([`Matrix`]) | `&Array3<T>` of shape (rows, R, C), any `ArrayView3<T>`, `&[[[T; C]; R]]`, `&Vec<[[T; C]; R]>`, `&[[[T; C]; R]; N]` |
+/// | `T` ([`Scalar`]) | `&Array1<T>`, any `ArrayView1<T>`, `&[T]`, `&Vec<T>`, `&[T; N]`, `&DeviceArray1<T>` |
+/// | `[T; D]` ([`Vector`]) | `&Array2<T>` of D columns, any `ArrayView2<T>`, `&[[T; D]]`, `&Vec<[T; D]>`, `&[[T; D]; N]`, `&DeviceArray2<T>` |
+/// | `[[T; C]; R]` ([`Matrix`]) | `&Array3<T>` of shape (rows, R, C), any `ArrayView3<T>`, `&[[[T; C]; R]]`, `&Vec<[[T; C]; R]>`, `&[[[T; C]; R]; N]`, `&DeviceArray3<T>` |
 ///
 /// and references to these references. Views may have any strides; nothing is copied.
 #[diagnostic::on_unimplemented(
@@ -129,9 +170,9 @@ pub trait IntoRows<'a, T, S> {
 ///
 /// | declared | accepted |
 /// |---|---|
-/// | `T` ([`Scalar`]) | `T`, `&T` |
-/// | `[T; D]` ([`Vector`]) | `[T; D]`, `&[T; D]`, `&Array1<T>` of length D, any `ArrayView1<T>` |
-/// | `[[T; C]; R]` ([`Matrix`]) | `[[T; C]; R]`, `&[[T; C]; R]`, `&Array2<T>` of shape (R, C), any `ArrayView2<T>` |
+/// | `T` ([`Scalar`]) | `T`, `&T`, `&DeviceArray0<T>` |
+/// | `[T; D]` ([`Vector`]) | `[T; D]`, `&[T; D]`, `&Array1<T>` of length D, any `ArrayView1<T>`, `&DeviceArray1<T>` |
+/// | `[[T; C]; R]` ([`Matrix`]) | `[[T; C]; R]`, `&[[T; C]; R]`, `&Array2<T>` of shape (R, C), any `ArrayView2<T>`, `&DeviceArray2<T>` |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read as a parameter of `{S}` of `{T}`",
     label = "expected a `{S}` of `{T}`",
@@ -142,4 +183,10 @@ pub trait IntoRows<'a, T, S> {
 pub trait IntoParameter<'a, T, S> {
     /// Borrows (or, by value, takes) the numbers.
     fn into_parameter(self) -> Rows<'a, T>;
+}
+
+/// Tangents of the N inputs of a formula, none where they are zero: the argument of `jvp`, made by the formula's own types.
+pub trait Tangents<'t, T, const N: usize> {
+    /// Borrows them.
+    fn into_rows(self) -> [Option<Rows<'t, T>>; N];
 }

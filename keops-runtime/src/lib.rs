@@ -1,26 +1,31 @@
-//! The run-time half of keops: arrays in and out, and the CPU engine that runs what `keops!` expands to.
+//! The run-time half of keops: arrays in and out, and the two engines that run what `keops!` expands to.
 //!
 //! Users meet [`Error`], [`Backend`], [`Accumulate`], [`Float`] and the input and output traits, through the `keops`
 //! crate. The rest is for expansions, through [`__private`].
 #![warn(missing_docs)]
 
+mod choose;
 mod cpu;
+pub mod cuda;
 mod error;
 mod expansion;
 mod float;
 mod input;
 mod options;
 mod output;
+mod place;
 mod plan;
 mod run;
 mod shape;
 
+pub use choose::Choice;
 pub use error::Error;
 pub use float::Float;
-pub use input::{IntoParameter, IntoRows, Rows};
+pub use input::{IntoParameter, IntoRows, Rows, Tangents};
 pub use ndarray;
 pub use options::{Accumulate, Backend, Options};
 pub use output::{FromValue, Value};
+pub use place::{Device, Host, Place};
 pub use shape::{Matrix, Scalar, Shape, Vector};
 
 /// What expansions of `keops!` name. Not for anyone else: it changes without notice.
@@ -37,12 +42,16 @@ pub mod __private {
     pub use crate::Error;
     pub use crate::cpu::isa::{self, Level};
     pub use crate::cpu::table::{Table, table};
-    pub use crate::expansion::{Values, call, no_ptx, take, zeros_like};
+    pub use crate::choose::Choice;
+    pub use crate::cuda::launch::{Launch, launch};
+    pub use crate::expansion::{Values, call, choose, next, no_ptx, take, zeros_like};
+    pub use crate::place::{Device, Host, Place};
     pub use crate::float::Float;
-    pub use crate::input::{IntoParameter, IntoRows, Rows};
+    pub use crate::cuda::DeviceArray;
+    pub use crate::input::{IntoParameter, IntoRows, Rows, Tangents};
     pub use crate::options::{Accumulate, Backend, Options};
     pub use crate::output::{FromValue, Value};
-    pub use crate::plan::{Axis, Function, Input, Output, Parameter, Pass};
+    pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
     pub use crate::shape::{Matrix, Scalar, Shape, Vector};
     pub use ndarray;

@@ -2,15 +2,18 @@
 use std::sync::OnceLock;
 
 use crate::cpu::isa::Level;
-use crate::error::Error;
-use crate::plan::Function;
 
 /// Where a formula runs.
+///
+/// The results of [`Backend::Cuda`] and [`Backend::CudaAll`] are the same to the last bit. They differ from those of the CPU
+/// in the last bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// What the environment variable `KEOPS_BACKEND` says (`cpu`, `cuda` or `auto`), else the fastest that is available.
-    /// The variable is read once per process.
+    /// What the environment variable `KEOPS_BACKEND` says (`cpu`, `cuda`, `cuda:1`, `cuda-all` or `auto`; it is read once
+    /// per process). If it says nothing: the device that holds the inputs; else CUDA device 0 where there is one, the build
+    /// has device code for it, and there are at least 2²² pairs, fewer of which do not pay for the way to the device; else
+    /// the CPU. `backend` of a call tells which, and why.
     #[default]
     Auto,
     /// The CPU, on all threads of the current rayon pool.
@@ -19,6 +22,17 @@ pub enum Backend {
     Cuda(usize),
     /// All CUDA devices, each with a share of the rows.
     CudaAll,
+}
+
+impl std::fmt::Display for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Backend::Auto => f.write_str("whatever is there"),
+            Backend::Cpu => f.write_str("the CPU"),
+            Backend::Cuda(device) => write!(f, "CUDA device {device}"),
+            Backend::CudaAll => f.write_str("all CUDA devices"),
+        }
+    }
 }
 
 /// How sums are accumulated.
@@ -47,6 +61,8 @@ pub struct Options {
     pub(crate) backend: Backend,
     pub(crate) accumulate: Accumulate,
     pub(crate) level: Option<Level>,
+    /// Whether the results stay on the device.
+    pub(crate) stays: bool,
 }
 
 impl Options {
@@ -56,6 +72,7 @@ impl Options {
             backend: Backend::Auto,
             accumulate: Accumulate::Block,
             level: None,
+            stays: false,
         }
     }
     /// Runs on this backend.
@@ -74,38 +91,17 @@ impl Options {
         self.level = Some(level);
         self
     }
-
-    /// Settles where `function` runs: `Ok` for the CPU, which is all this version starts.
-    pub(crate) fn settle(&self, function: &'static Function) -> Result<(), Error> {
-        let backend = match self.backend {
-            Backend::Auto => match environment() {
-                Ok(backend) => *backend,
-                Err(value) => {
-                    return Err(Error::UnknownBackend {
-                        function: function.name,
-                        value: value.clone(),
-                    });
-                }
-            },
-            chosen => chosen,
-        };
-        match backend {
-            Backend::Auto | Backend::Cpu => Ok(()),
-            Backend::Cuda(_) | Backend::CudaAll => Err(match function.ptx {
-                Ok(_) => Error::NoLaunch {
-                    function: function.name,
-                },
-                Err(reason) => Error::NoPtx {
-                    function: function.name,
-                    reason,
-                },
-            }),
-        }
+    /// Leaves the results on the device that makes them, which is this one.
+    #[doc(hidden)]
+    pub const fn stay(mut self, device: usize) -> Self {
+        self.backend = Backend::Cuda(device);
+        self.stays = true;
+        self
     }
 }
 
 /// What `KEOPS_BACKEND` asks for, or its value if it is not understood.
-fn environment() -> &'static Result<Backend, String> {
+pub(crate) fn environment() -> &'static Result<Backend, String> {
     static CHOSEN: OnceLock<Result<Backend, String>> = OnceLock::new();
     CHOSEN.get_or_init(|| match std::env::var_os("KEOPS_BACKEND") {
         None => Ok(Backend::Auto),
@@ -119,7 +115,11 @@ fn parse(value: &str) -> Result<Backend, String> {
         "" | "auto" => Ok(Backend::Auto),
         "cpu" => Ok(Backend::Cpu),
         "cuda" => Ok(Backend::Cuda(0)),
-        _ => Err(value.to_owned()),
+        "cuda-all" => Ok(Backend::CudaAll),
+        other => match other.strip_prefix("cuda:").map(str::parse) {
+            Some(Ok(device)) => Ok(Backend::Cuda(device)),
+            _ => Err(value.to_owned()),
+        },
     }
 }
 
@@ -133,6 +133,10 @@ mod tests {
         assert_eq!(parse(" CUDA "), Ok(Backend::Cuda(0)));
         assert_eq!(parse(""), Ok(Backend::Auto));
         assert_eq!(parse("auto"), Ok(Backend::Auto));
-        assert_eq!(parse("gpu"), Err("gpu".to_owned()));
+        assert_eq!(parse("cuda:3"), Ok(Backend::Cuda(3)));
+        assert_eq!(parse("cuda-all"), Ok(Backend::CudaAll));
+        for unknown in ["gpu", "cuda:", "cuda:-1", "cuda:x"] {
+            assert_eq!(parse(unknown), Err(unknown.to_owned()));
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! [`Value`]: one output of a function, and [`FromValue`], which makes it the array the user receives.
 //!
 //! Invariant: the numbers are row-major with `rows · shape.len()` elements, so making an array copies nothing.
-use ndarray::{Array1, Array2, Array3};
+use ndarray::{Array, Array1, Array2, Array3, Dimension};
 
+use crate::cuda::DeviceArray;
+use crate::cuda::array::Numbers;
+use crate::cuda::gpu::Gpu;
 use crate::float::Float;
 use crate::shape::Shape;
 
@@ -24,6 +27,27 @@ pub(crate) enum Data<T> {
     Values(Vec<T>),
     /// Indices; `usize::MAX` where there is none.
     Indices(Vec<usize>),
+    /// Values, or indices as `u32`, on a device.
+    Device(&'static Gpu, Numbers),
+}
+
+impl<T: Copy> Data<T> {
+    /// A copy. The error is the number of bytes that could not be allocated.
+    pub(crate) fn try_clone(&self) -> Result<Self, usize> {
+        fn copied<E: Copy>(from: &[E]) -> Result<Vec<E>, usize> {
+            let mut to = Vec::new();
+            to.try_reserve_exact(from.len())
+                .map_err(|_| size_of_val(from))?;
+            to.extend_from_slice(from);
+            Ok(to)
+        }
+        Ok(match self {
+            Data::Values(values) => Data::Values(copied(values)?),
+            Data::Indices(indices) => Data::Indices(copied(indices)?),
+            // Numbers on a device do not change and are shared.
+            Data::Device(gpu, numbers) => Data::Device(gpu, numbers.clone()),
+        })
+    }
 }
 
 /// What an output is handed over as: `Array1` for scalars, `Array2` for vectors, `Array3` for matrices, one rank less
@@ -44,21 +68,10 @@ pub trait FromValue<T>: Sized {
 impl<T: Copy> Value<T> {
     /// A copy. The error is the number of bytes that could not be allocated.
     pub(crate) fn try_clone(&self) -> Result<Self, usize> {
-        fn copied<E: Copy>(from: &[E]) -> Result<Vec<E>, usize> {
-            let mut to = Vec::new();
-            to.try_reserve_exact(from.len())
-                .map_err(|_| size_of_val(from))?;
-            to.extend_from_slice(from);
-            Ok(to)
-        }
-        let data = match &self.data {
-            Data::Values(values) => Data::Values(copied(values)?),
-            Data::Indices(indices) => Data::Indices(copied(indices)?),
-        };
         Ok(Value {
             rows: self.rows,
             shape: self.shape,
-            data,
+            data: self.data.try_clone()?,
         })
     }
 }
@@ -70,23 +83,59 @@ impl<T> Value<T> {
         let numbers = match self.data {
             Data::Values(values) => Ok(values),
             Data::Indices(indices) => Err(indices),
+            Data::Device(..) => panic!("the output is on a device"),
         };
         (self.rows, self.shape, numbers)
     }
     /// Rows (if any), shape and the values.
-    fn values(self) -> (Option<usize>, Shape, Vec<T>) {
+    pub(crate) fn values(self) -> (Option<usize>, Shape, Vec<T>) {
         match self.data {
             Data::Values(values) => (self.rows, self.shape, values),
-            Data::Indices(_) => panic!("the output holds indices, not values"),
+            _ => panic!("the output does not hold values of the host"),
         }
     }
     /// Rows (if any), shape and the indices.
-    fn indices(self) -> (Option<usize>, Shape, Vec<usize>) {
+    pub(crate) fn indices(self) -> (Option<usize>, Shape, Vec<usize>) {
         match self.data {
             Data::Indices(indices) => (self.rows, self.shape, indices),
-            Data::Values(_) => panic!("the output holds values, not indices"),
+            _ => panic!("the output does not hold indices of the host"),
         }
     }
+}
+
+impl<T: Float> Value<T> {
+    /// As an array of the host, of the numbers that `take` takes out.
+    pub(crate) fn host_array<E, D: Dimension>(
+        self,
+        take: impl FnOnce(Self) -> (Option<usize>, Shape, Vec<E>),
+    ) -> Array<E, D> {
+        let (rows, shape, numbers) = take(self);
+        Array::from_shape_vec(dimension::<D>(rows, shape), numbers)
+            .expect("rows times columns numbers")
+    }
+    /// As an array on the device that it is on.
+    pub(crate) fn device_array<E, D: Dimension>(self) -> DeviceArray<E, D> {
+        match self.data {
+            Data::Device(gpu, numbers) => {
+                DeviceArray::new(gpu, numbers, dimension(self.rows, self.shape))
+            }
+            _ => panic!("the output is not on a device"),
+        }
+    }
+}
+
+/// The dimensions of an array for these rows of this shape.
+fn dimension<D: Dimension>(rows: Option<usize>, shape: Shape) -> D {
+    let mut dim = D::zeros(D::NDIM.unwrap_or(0));
+    match dim.ndim() {
+        0 => {
+            let [] = dimensions(rows, shape);
+        }
+        1 => dim.slice_mut().copy_from_slice(&dimensions::<1>(rows, shape)),
+        2 => dim.slice_mut().copy_from_slice(&dimensions::<2>(rows, shape)),
+        _ => dim.slice_mut().copy_from_slice(&dimensions::<3>(rows, shape)),
+    }
+    dim
 }
 
 /// The dimensions of an array of `N` axes for these rows of this shape.

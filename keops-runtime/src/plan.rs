@@ -9,6 +9,8 @@
 //! are read after they are written; a slot read as outer or inner rows has one row for that axis; the columns a pass
 //! reads and writes are as many as its kernel's constants say.
 
+use crate::cpu::table::Table;
+use crate::cuda::launch::Launch;
 use crate::shape::Shape;
 
 /// One of the two index ranges of a formula.
@@ -95,4 +97,18 @@ pub struct Function {
     pub outputs: &'static [usize],
     /// PTX of the passes' kernels, or the reason why there is none.
     pub ptx: Result<&'static str, &'static str>,
+}
+
+/// A function with its code: what `call` runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'c, T> {
+    /// As the CPU runs it.
+    pub cpu: &'static Function,
+    /// The kernels of its passes.
+    pub tables: &'c [Table<T>],
+    /// As a device runs it: another function of the same inputs, and with the same outputs, where that has no device code
+    /// of its own. Its passes may be more than its outputs need.
+    pub device: &'static Function,
+    /// The device's kernels of its passes.
+    pub launches: &'c [Launch],
 }

@@ -5,15 +5,18 @@ use crate::cpu::engine::Job;
 use crate::cpu::isa;
 use crate::cpu::pack::Source;
 use crate::cpu::scratch::Scratch;
+use crate::choose::{self, Choice};
 use crate::cpu::table::Table;
+use crate::cuda::{self, driver::Failure, launch::Launch};
 use crate::error::Error;
 use crate::float::Float;
 use crate::input::Rows;
 use crate::options::{Accumulate, Options};
 use crate::output::{Data, Value};
-use crate::plan::{Axis, Function, Input, Parameter, Pass};
+use crate::plan::{Axis, Code, Function, Input, Parameter, Pass};
 
-/// Runs `function`, whose passes have the kernels of `tables`, on `inputs`, which are in the order of its signature.
+/// Runs `function`, whose passes have the kernels of `tables`, on `inputs`, which are in the order of its signature. It
+/// has no kernels on a device here; expansions run [`Code`].
 ///
 /// Everything is checked first: the shape of each input, equal numbers of rows along each axis, the backend. Then the
 /// passes run in order, and the outputs of the function are returned.
@@ -29,18 +32,24 @@ pub fn run<T: Float>(
     inputs: &[&Rows<'_, T>],
     options: &Options,
 ) -> Result<Vec<Value<T>>, Error> {
-    T::run(function, tables, inputs, options)
+    let code = Code {
+        cpu: function,
+        tables,
+        device: function,
+        launches: &[],
+    };
+    T::run(&code, inputs, options)
 }
 
 /// Rows of the two axes.
 #[derive(Clone, Copy, Default)]
-struct Extents {
+pub(crate) struct Extents {
     i: Option<usize>,
     j: Option<usize>,
 }
 
 impl Extents {
-    fn get(&self, axis: Axis) -> usize {
+    pub(crate) fn get(&self, axis: Axis) -> usize {
         let rows = match axis {
             Axis::I => self.i,
             Axis::J => self.j,
@@ -64,6 +73,7 @@ impl<T: Float> Slot<'_, '_, T> {
                 match data {
                     Data::Values(values) => Source::contiguous(values, rows, 1, shape.len()),
                     Data::Indices(indices) => Source::indices(indices, rows, shape.len()),
+                    Data::Device(..) => unreachable!("the CPU makes no slots on a device"),
                 }
             }
         }
@@ -71,15 +81,15 @@ impl<T: Float> Slot<'_, '_, T> {
 }
 
 /// [`run`] at one value type; called through [`Float::run`] only.
-pub(crate) fn run_passes<T: Float>(
-    function: &'static Function,
-    tables: &[Table<T>],
+pub(crate) fn run_code<T: Float>(
+    code: &Code<'_, T>,
     inputs: &[&Rows<'_, T>],
     options: &Options,
 ) -> Result<Vec<Value<T>>, Error> {
+    let function = code.cpu;
     assert_eq!(
         function.passes.len(),
-        tables.len(),
+        code.tables.len(),
         "one table for each pass"
     );
     assert_eq!(
@@ -88,13 +98,40 @@ pub(crate) fn run_passes<T: Float>(
         "one array for each input"
     );
     let extents = check(function, inputs)?;
-    options.settle(function)?;
+    let settled = choose::settle(code.device, code.launches, inputs, extents, options)?;
+    if let Some(gpus) = &settled.gpus {
+        let call = cuda::run::Call {
+            function: code.device,
+            ptx: code.device.ptx.unwrap_or_default(),
+            launches: code.launches,
+            inputs,
+            extents: [extents.i.unwrap_or(0), extents.j.unwrap_or(0)],
+            each_row: options.accumulate != Accumulate::Block,
+            stays: options.stays,
+        };
+        match cuda::run::run(&call, gpus) {
+            // Nobody asked for the device, and the CPU needs less memory.
+            Err(Failure::Memory { .. }) if settled.is_free => {}
+            result => return result.map_err(|failure| failure.of(function.name)),
+        }
+    }
     let mut slots: Vec<Slot<'_, '_, T>> = inputs.iter().map(|rows| Slot::Input(rows)).collect();
-    for (pass, table) in function.passes.iter().zip(tables) {
+    for (pass, table) in function.passes.iter().zip(code.tables) {
         let made = run_pass(function, pass, table, &slots, extents, options)?;
         slots.extend(made.into_iter().map(Slot::Made));
     }
     collect(function, slots)
+}
+
+/// Where `function` would run on `inputs`; called through [`Float::choose`] only.
+pub(crate) fn choose<T: Float>(
+    function: &'static Function,
+    launches: &[Launch],
+    inputs: &[&Rows<'_, T>],
+    options: &Options,
+) -> Result<Choice, Error> {
+    let extents = check(function, inputs)?;
+    Ok(choose::settle(function, launches, inputs, extents, options)?.choice)
 }
 
 /// Checks all inputs and returns the numbers of rows.

@@ -223,8 +223,8 @@ fn text() -> &'static str {
             name: format!("{}_{}", case.name, value_type.name()),
             kernel: case.kernel.to_owned(),
             value_type,
-            outer: case.outer.to_vec(),
-            inner: case.inner.to_vec(),
+            outer: case.outer.iter().map(|&c| c.into()).collect(),
+            inner: case.inner.iter().map(|&c| c.into()).collect(),
             outputs: case
                 .outputs
                 .iter()

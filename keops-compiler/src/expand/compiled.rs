@@ -135,4 +135,13 @@ impl Compiled {
     pub(super) fn kernel_type(&self, kernel: usize) -> String {
         format!("Kernel_{}", self.kernels[kernel].0)
     }
+
+    /// The names of a kernel's entries in the PTX, at f32 and at f64; an item of one type has one entry.
+    pub(super) fn entries(&self, kernel: usize) -> [String; 2] {
+        let name = &self.kernels[kernel].0;
+        match self.types {
+            ValueTypes::Generic => [format!("{name}_f32"), format!("{name}_f64")],
+            _ => [name.clone(), name.clone()],
+        }
+    }
 }

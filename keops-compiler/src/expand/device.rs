@@ -5,7 +5,7 @@ use crate::emit::{self, ValueTypes};
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
 use crate::types::Shape;
-use keops_gpu_kernels::device::{self, Entry, Output, ValueType};
+use keops_gpu_kernels::device::{self, Entry, Input, Output, ValueType};
 use std::collections::BTreeSet;
 
 /// For each item its PTX module, or the reason why there is none; or a message for a compile error.
@@ -16,7 +16,8 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
     for item in items {
         let first = entries.len();
         for number in device_kernels(item) {
-            let (name, ir) = &item.kernels[number];
+            let ir = &item.kernels[number].1;
+            let [single, double] = item.entries(number);
             let ty = item.kernel_type(number);
             kernels.push_str(&emit::kernel(
                 ir,
@@ -26,11 +27,11 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
                 "impl Copy for NAME {}",
             ));
             match item.types {
-                ValueTypes::F32 => entries.push(entry(item, name.clone(), &ty, ValueType::F32, ir)),
-                ValueTypes::F64 => entries.push(entry(item, name.clone(), &ty, ValueType::F64, ir)),
+                ValueTypes::F32 => entries.push(entry(item, single, &ty, ValueType::F32, ir)),
+                ValueTypes::F64 => entries.push(entry(item, double, &ty, ValueType::F64, ir)),
                 ValueTypes::Generic => {
-                    entries.push(entry(item, format!("{name}_f32"), &ty, ValueType::F32, ir));
-                    entries.push(entry(item, format!("{name}_f64"), &ty, ValueType::F64, ir));
+                    entries.push(entry(item, single, &ty, ValueType::F32, ir));
+                    entries.push(entry(item, double, &ty, ValueType::F64, ir));
                 }
             }
         }
@@ -54,14 +55,14 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
     }
 }
 
-/// The kernels that get device code: those of the formula and of the fused derivative. The derivative with respect to one
-/// input is one of these where no other input has the same rows, and otherwise part of one: entries of its own would only
-/// make the module and the build longer.
+/// The kernels that get device code: those of the formula, of the fused derivative and of the derivative along tangents. A
+/// device computes the derivative with respect to one input by those passes of the fused one that it needs: entries of its
+/// own would only make the module and the build longer.
 fn device_kernels(item: &Compiled) -> BTreeSet<usize> {
     let functions = item
         .functions
         .iter()
-        .filter(|f| matches!(f.role, Role::Eval | Role::Vjp));
+        .filter(|f| matches!(f.role, Role::Eval | Role::Vjp | Role::Jvp));
     functions.flat_map(|f| f.kernels.iter().copied()).collect()
 }
 
@@ -73,18 +74,13 @@ fn entry(
     value_type: ValueType,
     ir: &KernelIr,
 ) -> Entry {
-    let columns = |slots: &[usize]| {
-        slots
-            .iter()
-            .map(|&s| slot_shape(item, ir, s).len())
-            .collect()
-    };
+    let variables = |slots: &[usize]| slots.iter().map(|&s| variable(item, ir, s)).collect();
     Entry {
         name,
         kernel: kernel.to_owned(),
         value_type,
-        outer: columns(&ir.outer_slots),
-        inner: columns(&ir.inner_slots),
+        outer: variables(&ir.outer_slots),
+        inner: variables(&ir.inner_slots),
         outputs: ir
             .outputs
             .iter()
@@ -96,24 +92,21 @@ fn entry(
     }
 }
 
-/// The shape of a slot of the function that the kernel belongs to.
-fn slot_shape(item: &Compiled, ir: &KernelIr, slot: usize) -> Shape {
+/// A slot of the function that the kernel belongs to.
+fn variable(item: &Compiled, ir: &KernelIr, slot: usize) -> Input {
     let owner = item
         .functions
         .iter()
         .find(|f| f.function.passes.contains(ir));
-    owner.map_or(Shape::Scalar, |f| {
-        let made = f
-            .function
-            .passes
-            .iter()
-            .flat_map(|p| p.outputs.iter().map(|o| o.shape));
-        f.function
-            .inputs
-            .iter()
-            .map(|i| i.shape)
-            .chain(made)
-            .nth(slot)
-            .unwrap_or(Shape::Scalar)
-    })
+    let found = owner.and_then(|f| {
+        let outputs = f.function.passes.iter().flat_map(|p| &p.outputs);
+        let made = outputs.map(|o| (o.shape, o.index));
+        let inputs = f.function.inputs.iter().map(|i| (i.shape, false));
+        inputs.chain(made).nth(slot)
+    });
+    let (shape, is_index) = found.unwrap_or((Shape::Scalar, false));
+    Input {
+        columns: shape.len(),
+        is_index,
+    }
 }

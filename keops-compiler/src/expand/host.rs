@@ -4,7 +4,7 @@
 //! derivative methods are generic, so their kernels are only compiled where they are called.
 
 use super::compiled::{Compiled, NamedFunction, Role};
-use super::names::{cotangent_type, input_type, output_type, pascal_case, tangent_type};
+use super::names::{Memory, cotangent_type, input_type, output, pascal_case, tangent_type};
 use crate::emit::{self, ValueTypes};
 use crate::function::{Function, Input};
 use crate::lower::kernel::{KernelIr, Parameter};
@@ -25,6 +25,7 @@ pub(super) struct ItemNames {
     pub(super) call: Ident,
     pub(super) gradient: Ident,
     pub(super) tangent: Ident,
+    pub(super) device_tangent: Ident,
 }
 
 impl ItemNames {
@@ -36,6 +37,7 @@ impl ItemNames {
             call: Ident::new(&format!("{pascal}Call"), name.span()),
             gradient: Ident::new(&format!("{pascal}Grad"), name.span()),
             tangent: Ident::new(&format!("{pascal}Tangent"), name.span()),
+            device_tangent: Ident::new(&format!("{pascal}DeviceTangent"), name.span()),
         }
     }
 }
@@ -49,6 +51,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
         call,
         gradient,
         tangent,
+        device_tangent,
     } = &names;
     let (name, visibility) = (&item.name, &item.visibility);
     let conditions = conditions(&item.attributes);
@@ -65,7 +68,7 @@ pub(super) fn item(item: &Compiled, ptx: &Result<String, String>) -> TokenStream
         .functions
         .iter()
         .any(|f| f.role == Role::Jvp)
-        .then(|| quote!(#tangent,));
+        .then(|| quote!(#tangent, #device_tangent,));
     quote! {
         #[allow(unused_imports, non_snake_case, non_camel_case_types, unreachable_pub, clippy::all, clippy::pedantic)]
         #(#conditions)*
@@ -123,11 +126,12 @@ fn types(item: &Compiled) -> TokenStream {
     }
 }
 
-/// `(<'a, T: Float>, <'a, T>)` or `(<'a>, <'a>)`, and the latter without the lifetime's name.
-fn generics(item: &Compiled) -> (TokenStream, TokenStream, TokenStream) {
+/// What the item's types are generic over, each with a comma at the end: `T: k::Float,` as declared, and `T,` as used;
+/// nothing where the value type is fixed.
+fn value_type(item: &Compiled) -> (TokenStream, TokenStream) {
     match item.types {
-        ValueTypes::Generic => (quote!(<'a, T: k::Float>), quote!(<'a, T>), quote!(<'_, T>)),
-        _ => (quote!(<'a>), quote!(<'a>), quote!(<'_>)),
+        ValueTypes::Generic => (quote!(T: k::Float,), quote!(T,)),
+        _ => (quote!(), quote!()),
     }
 }
 
@@ -137,7 +141,7 @@ fn ident(name: &str) -> Ident {
 
 /// The function that binds the inputs.
 fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (declared, used, _) = generics(item);
+    let (declared, used) = value_type(item);
     let (name, call, attributes) = (&item.name, &names.call, &item.attributes);
     let inputs = &item.formula.inputs;
     let arguments = inputs.iter().map(|input| {
@@ -161,8 +165,8 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
         #[doc = ""]
         #[doc = #formula]
         #[inline]
-        pub fn #name #declared (#(#arguments),*) -> #call #used {
-            #call { inputs: [#(#bound),*], options: k::Options::new() }
+        pub fn #name<'a, #declared>(#(#arguments),*) -> #call<'a, #used> {
+            #call { inputs: [#(#bound),*], options: k::Options::new(), place: ::core::marker::PhantomData }
         }
     }
 }
@@ -198,31 +202,40 @@ fn marker_type(item: &Compiled, names: &ItemNames, ptx: &Result<String, String>)
 
 /// The bound call with its options and evaluation.
 fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (declared, used, anonymous) = generics(item);
+    let (declared, used) = value_type(item);
     let (call, count) = (&names.call, item.formula.inputs.len());
-    let doc = format!(" [`{}`] with its inputs, ready to be evaluated.", item.name);
+    let doc = format!(
+        " [`{}`] with its inputs, ready to be evaluated; `P` says where results are left.",
+        item.name
+    );
     let eval = &item.functions[0];
-    let statics = function_static(item, eval);
-    let tables = tables(item, eval);
+    let function = function_static(item, eval, "EVAL");
+    let code = code(item, eval, "EVAL");
+    let launches = launches(item, eval);
     let (ty, value) = result(item);
-    let impl_generics = match item.types {
-        ValueTypes::Generic => quote!(<T: k::Float>),
-        _ => quote!(),
-    };
     quote! {
         #[doc = #doc]
         #[must_use = "a call does nothing until it is evaluated"]
-        pub struct #call #declared {
+        pub struct #call<'a, #declared P: k::Place = k::Host> {
             inputs: [k::Rows<'a, T>; #count],
             options: k::Options,
+            place: ::core::marker::PhantomData<P>,
         }
-        impl #declared #call #used {
+        impl<'a, #declared> #call<'a, #used> {
             /// Runs on this backend.
             #[inline]
             pub fn on(mut self, backend: k::Backend) -> Self {
                 self.options = self.options.on(backend);
                 self
             }
+            /// Runs on the CUDA device of this number and leaves the results there, as `DeviceArray`s. They may be used
+            /// at once; whoever copies them to the host waits for them.
+            #[inline]
+            pub fn on_device(self, device: usize) -> #call<'a, #used k::Device> {
+                #call { inputs: self.inputs, options: self.options.stay(device), place: ::core::marker::PhantomData }
+            }
+        }
+        impl<'a, #declared P: k::Place> #call<'a, #used P> {
             /// Accumulates sums like this.
             #[inline]
             pub fn accumulate(mut self, accumulate: k::Accumulate) -> Self {
@@ -236,15 +249,29 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
                 self
             }
         }
-        impl #impl_generics #call #anonymous {
+        #function
+        // Not generic over the place, so that the kernels of an item with a fixed type are compiled here.
+        fn evaluate<#declared>(
+            inputs: &[&k::Rows<'_, T>],
+            options: &k::Options,
+        ) -> Result<k::Values<T>, k::Error> {
+            k::call::<T>(&#code, inputs, options)
+        }
+        impl<#declared P: k::Place> #call<'_, #used P> {
             /// Evaluates the formula.
             ///
             /// # Errors
             /// Shapes that do not fit, a reduction of nothing that has no value, a backend that is not there.
             pub fn eval(&self) -> Result<#ty, k::Error> {
-                #statics
-                let mut values = k::call::<T>(&FUNCTION, #tables, &self.inputs.each_ref(), &self.options)?;
+                let mut values = evaluate(&self.inputs.each_ref(), &self.options)?;
                 Ok(#value)
+            }
+            /// Where the call runs, and why. It prepares that backend.
+            ///
+            /// # Errors
+            /// Those of `eval` that are found before anything is computed.
+            pub fn backend(&self) -> Result<k::Choice, k::Error> {
+                k::choose::<T>(&EVAL, #launches, &self.inputs.each_ref(), &self.options)
             }
         }
     }
@@ -252,18 +279,12 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
 
 /// The gradient type and the derivative methods.
 fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (_, _, anonymous) = generics(item);
+    let (declared, used) = value_type(item);
     let (call, gradient) = (&names.call, &names.gradient);
-    let gradient_generics = match item.types {
-        ValueTypes::Generic => quote!(<T: k::Float>),
-        _ => quote!(),
-    };
     let inputs = &item.formula.inputs;
     let fields = inputs.iter().map(|input| {
-        let (field, ty) = (
-            ident(&input.name),
-            output_type(input.axis, crate::types::Type::real(input.shape)),
-        );
+        let field = ident(&input.name);
+        let (ty, _) = output(input.axis, crate::types::Type::real(input.shape));
         let doc = format!(
             " Derivative with respect to `{}`, in its shape.",
             input.name
@@ -271,7 +292,7 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         quote!(#[doc = #doc] pub #field: #ty)
     });
     let doc = format!(
-        " Derivatives of [`{}`]: one field per input, each in its input's shape.",
+        " Derivatives of [`{}`]: one field per input, each in its input's shape, left where `P` says.",
         item.name
     );
     let backward = item
@@ -284,93 +305,117 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         .iter()
         .filter(|f| f.role == Role::Jvp)
         .map(|f| forward_mode(item, names, f));
+    let passes = item
+        .functions
+        .iter()
+        .filter(|f| f.role == Role::Vjp)
+        .map(|f| passes(f));
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
-        pub struct #gradient #gradient_generics {
+        pub struct #gradient<#declared P: k::Place = k::Host> {
             #(#fields,)*
         }
-        impl #gradient_generics #call #anonymous {
+        #(const VJP_PASSES: &[k::Pass] = #passes;)*
+        impl<#declared P: k::Place> #call<'_, #used P> {
             #(#methods)*
         }
         #(#forward)*
     }
 }
 
-/// The tangent type and `jvp`.
+/// The tangent types and `jvp`.
 fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) -> TokenStream {
-    let (_, _, anonymous) = generics(item);
-    let (call, tangent) = (&names.call, &names.tangent);
-    let (declared, used, on_call) = match item.types {
-        ValueTypes::Generic => (
-            quote!(<'t, T: k::Float>),
-            quote!(<'t, T>),
-            quote!(<T: k::Float>),
-        ),
-        _ => (quote!(<'t>), quote!(<'t>), quote!()),
+    let (declared, used) = value_type(item);
+    let call = &names.call;
+    let inputs = &item.formula.inputs;
+    let count = inputs.len();
+    let tangents: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
+    let statics = function_static(item, function, "FUNCTION");
+    let code = code(item, function, "FUNCTION");
+    let (ty, value) = result(item);
+    let numbers: Vec<usize> = (0..count).collect();
+    let types = [Memory::Host, Memory::Device].map(|memory| tangent(item, names, memory));
+    quote! {
+        #(#types)*
+        impl<#declared P: k::Place> #call<'_, #used P> {
+            /// The derivative of the result along tangents of the inputs (the Jacobian-vector product), in the result's
+            /// shape.
+            ///
+            /// # Errors
+            /// As for `eval`, and where a tangent does not have its input's shape.
+            pub fn jvp<'t>(&self, t: impl k::Tangents<'t, T, #count>) -> Result<#ty, k::Error> {
+                #statics
+                let zero = [<T as Default>::default()];
+                let [#(#tangents),*] = k::Tangents::into_rows(t);
+                #(let #tangents = #tangents.unwrap_or_else(|| k::zeros_like(&self.inputs[#numbers], &zero));)*
+                let inputs = [#(&self.inputs[#numbers],)* #(&#tangents),*];
+                let mut values = k::call::<T>(&#code, &inputs, &self.options)?;
+                Ok(#value)
+            }
+        }
+    }
+}
+
+/// The type of tangents in one kind of memory.
+fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
+    let (declared, used) = value_type(item);
+    let tangent = match memory {
+        Memory::Host => &names.tangent,
+        Memory::Device => &names.device_tangent,
     };
     let inputs = &item.formula.inputs;
-    let names: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
-    let fields = inputs.iter().zip(&names).map(|(input, field)| {
-        let ty = tangent_type(input.axis, input.shape);
+    let count = inputs.len();
+    let fields: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
+    let declarations = inputs.iter().zip(&fields).map(|(input, field)| {
+        let ty = tangent_type(input.axis, input.shape, memory);
         let doc = format!(
             " Tangent of `{}`, in its shape; zero if `None`.",
             input.name
         );
         quote!(#[doc = #doc] pub #field: Option<#ty>)
     });
-    let bound = inputs
-        .iter()
-        .zip(&names)
-        .enumerate()
-        .map(|(n, (input, field))| {
-            let ty = input_type(input.axis, input.shape, &quote!('_));
-            let rows = match (input.axis, input.shape) {
-                (Some(_), _) => quote!(<_ as #ty>::into_rows(tangent.view())),
-                (None, Shape::Scalar) => quote!(<_ as #ty>::into_parameter(tangent)),
-                (None, _) => quote!(<_ as #ty>::into_parameter(tangent.view())),
-            };
-            quote! {
-                let #field = match t.#field {
-                    Some(tangent) => #rows,
-                    None => k::zeros_like(&self.inputs[#n], &zero),
-                };
+    let rows = inputs.iter().zip(&fields).map(|(input, field)| {
+        let ty = input_type(input.axis, input.shape, &quote!('t));
+        let view = match memory {
+            Memory::Host if input.axis.is_some() || input.shape != Shape::Scalar => quote!(tangent.view()),
+            _ => quote!(tangent),
+        };
+        let rows = match input.axis {
+            Some(_) => quote!(<_ as #ty>::into_rows(#view)),
+            None => quote!(<_ as #ty>::into_parameter(#view)),
+        };
+        quote! {
+            match self.#field {
+                Some(tangent) => Some(#rows),
+                None => None,
             }
-        });
-    let statics = function_static(item, function);
-    let tables = tables(item, function);
-    let (ty, value) = result(item);
-    let numbers = 0..inputs.len();
+        }
+    });
+    let place = match memory {
+        Memory::Host => "",
+        Memory::Device => ", on a device",
+    };
     let doc = format!(
-        " Tangents of the inputs of [`{}`]; those left out are zero.",
+        " Tangents of the inputs of [`{}`]{place}; those left out are zero.",
         item.name
     );
     quote! {
         #[doc = #doc]
         #[derive(Clone, Copy, Debug)]
-        pub struct #tangent #declared {
-            #(#fields,)*
+        pub struct #tangent<'t, #declared> {
+            #(#declarations,)*
             #[doc(hidden)]
             pub marker: ::core::marker::PhantomData<&'t T>,
         }
-        impl #declared Default for #tangent #used {
+        impl<#declared> Default for #tangent<'_, #used> {
             fn default() -> Self {
-                #tangent { #(#names: None,)* marker: ::core::marker::PhantomData }
+                #tangent { #(#fields: None,)* marker: ::core::marker::PhantomData }
             }
         }
-        impl #on_call #call #anonymous {
-            /// The derivative of the result along tangents of the inputs (the Jacobian-vector product), in the result's
-            /// shape.
-            ///
-            /// # Errors
-            /// As for `eval`, and where a tangent does not have its input's shape.
-            pub fn jvp(&self, t: #tangent #anonymous) -> Result<#ty, k::Error> {
-                #statics
-                let zero = [<T as Default>::default()];
-                #(#bound)*
-                let inputs = [#(&self.inputs[#numbers],)* #(&#names),*];
-                let mut values = k::call::<T>(&FUNCTION, #tables, &inputs, &self.options)?;
-                Ok(#value)
+        impl<'t, #declared> k::Tangents<'t, T, #count> for #tangent<'t, #used> {
+            fn into_rows(self) -> [Option<k::Rows<'t, T>>; #count] {
+                [#(#rows),*]
             }
         }
     }
@@ -378,28 +423,23 @@ fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) ->
 
 /// The type of the result, and how it is taken from the values.
 fn result(item: &Compiled) -> (TokenStream, TokenStream) {
-    let outputs: Vec<TokenStream> = item
+    let (types, takes): (Vec<TokenStream>, Vec<TokenStream>) = item
         .formula
         .outputs
         .iter()
-        .map(|o| output_type(o.axis, item.formula.graph.ty(o.node)))
-        .collect();
+        .map(|o| output(o.axis, item.formula.graph.ty(o.node)))
+        .unzip();
     if item.is_tuple {
-        let takes = outputs.iter().map(|_| quote!(k::take(&mut values)));
-        (quote!((#(#outputs,)*)), quote!((#(#takes,)*)))
+        (quote!((#(#types,)*)), quote!((#(#takes,)*)))
     } else {
-        (quote!(#(#outputs)*), quote!(k::take(&mut values)))
+        (quote!(#(#types)*), quote!(#(#takes)*))
     }
 }
 
 fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunction) -> TokenStream {
     let inputs = &item.formula.inputs;
     let gradient = &names.gradient;
-    let args = if item.types == ValueTypes::Generic {
-        quote!(<T>)
-    } else {
-        quote!()
-    };
+    let (_, used) = value_type(item);
     let (method, ty, value, doc) = match function.role {
         Role::Grad(n) => {
             let input = &inputs[n];
@@ -407,30 +447,26 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
                 " The derivative of Σ ⟨e, result⟩ with respect to `{}` only.",
                 input.name
             );
-            let ty = output_type(input.axis, crate::types::Type::real(input.shape));
-            (
-                format_ident!("grad_{}", input.name),
-                ty,
-                quote!(k::take(&mut values)),
-                doc,
-            )
+            let (ty, take) = output(input.axis, crate::types::Type::real(input.shape));
+            (format_ident!("grad_{}", input.name), ty, take, doc)
         }
         _ => {
             let fields = inputs.iter().map(|input| {
                 let field = ident(&input.name);
-                quote!(#field: k::take(&mut values))
+                let (_, take) = output(input.axis, crate::types::Type::real(input.shape));
+                quote!(#field: #take)
             });
             let doc = " The derivatives of Σ ⟨e, result⟩ with respect to all inputs (the vector-Jacobian product).";
             (
                 ident("vjp"),
-                quote!(#gradient #args),
+                quote!(#gradient<#used P>),
                 quote!(#gradient { #(#fields),* }),
                 doc.to_owned(),
             )
         }
     };
-    let statics = function_static(item, function);
-    let tables = tables(item, function);
+    let statics = function_static(item, function, "FUNCTION");
+    let code = code(item, function, "FUNCTION");
     let cotangents: Vec<Option<&Input>> = cotangents(item, &function.function);
     let names: Vec<Ident> = (0..cotangents.len())
         .map(|n| format_ident!("cotangent_{}", n))
@@ -479,7 +515,7 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
             let #pattern = e;
             #(#bound)*
             let inputs = [#(&self.inputs[#numbers],)* #(&#rows),*];
-            let mut values = k::call::<T>(&FUNCTION, #tables, &inputs, &self.options)?;
+            let mut values = k::call::<T>(&#code, &inputs, &self.options)?;
             Ok(#value)
         }
     }
@@ -503,8 +539,48 @@ fn tables(item: &Compiled, function: &NamedFunction) -> TokenStream {
     quote!(const { &[#(#kernels),*] })
 }
 
-/// `static FUNCTION`, what the runtime is told about a function.
-fn function_static(item: &Compiled, function: &NamedFunction) -> TokenStream {
+/// The device's kernels of a function.
+fn launches(item: &Compiled, function: &NamedFunction) -> TokenStream {
+    let launches = function.kernels.iter().map(|&n| {
+        let kernel = ident(&item.kernel_type(n));
+        let [f32, f64] = item.entries(n);
+        quote!(k::launch::<T, #kernel>([#f32, #f64]))
+    });
+    quote!(const { &[#(#launches),*] })
+}
+
+/// A function with its kernels. A derivative with respect to one input has no device code of its own: a device runs those
+/// passes of the fused one that it needs.
+fn code(item: &Compiled, function: &NamedFunction, name: &str) -> TokenStream {
+    let (name, tables) = (ident(name), tables(item, function));
+    let fused = item.functions.iter().find(|f| f.role == Role::Vjp);
+    match (function.role, fused) {
+        (Role::Grad(n), Some(fused)) => {
+            let launches = launches(item, fused);
+            let output = fused.function.outputs[n];
+            quote! {
+                k::Code {
+                    cpu: &#name,
+                    tables: #tables,
+                    device: {
+                        static DEVICE: k::Function =
+                            k::Function { passes: VJP_PASSES, outputs: &[#output], ..#name };
+                        &DEVICE
+                    },
+                    launches: #launches,
+                }
+            }
+        }
+        _ => {
+            let launches = launches(item, function);
+            quote!(k::Code { cpu: &#name, tables: #tables, device: &#name, launches: #launches })
+        }
+    }
+}
+
+/// What the runtime is told about a function, as a static of this name.
+fn function_static(item: &Compiled, function: &NamedFunction, variable: &str) -> TokenStream {
+    let variable = ident(variable);
     let name = item.name.to_string();
     let own = item.formula.inputs.len();
     let inputs = function
@@ -517,22 +593,31 @@ fn function_static(item: &Compiled, function: &NamedFunction) -> TokenStream {
             let cotangent = n >= own;
             quote!(k::Input { name: #name, axis: #axis, shape: #shape, cotangent: #cotangent })
         });
-    let passes = function
-        .function
-        .passes
-        .iter()
-        .zip(&function.function.needs_rows)
-        .map(|(ir, rows)| pass(ir, rows));
+    let passes = match function.role {
+        Role::Vjp => quote!(VJP_PASSES),
+        _ => passes(function),
+    };
     let outputs = &function.function.outputs;
     quote! {
-        static FUNCTION: k::Function = k::Function {
+        static #variable: k::Function = k::Function {
             name: #name,
             inputs: &[#(#inputs),*],
-            passes: &[#(#passes),*],
+            passes: #passes,
             outputs: &[#(#outputs),*],
             ptx: PTX,
         };
     }
+}
+
+/// The passes of a function.
+fn passes(function: &NamedFunction) -> TokenStream {
+    let function = &function.function;
+    let passes = function
+        .passes
+        .iter()
+        .zip(&function.needs_rows)
+        .map(|(ir, rows)| pass(ir, rows));
+    quote!(&[#(#passes),*])
 }
 
 fn pass(ir: &KernelIr, needs_rows: &Option<String>) -> TokenStream {

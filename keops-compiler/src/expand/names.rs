@@ -34,27 +34,55 @@ pub(super) fn cotangent_type(axis: Option<Axis>, shape: Shape) -> TokenStream {
     input_type(axis, shape, &quote!('e))
 }
 
-/// The type that a result is returned as.
-pub(super) fn output_type(axis: Option<Axis>, ty: Type) -> TokenStream {
-    let element = if ty.element == Element::Index {
-        quote!(usize)
-    } else {
-        quote!(T)
-    };
-    match ty.shape.rank() + usize::from(axis.is_some()) {
-        0 => quote!(#element),
-        1 => quote!(k::ndarray::Array1<#element>),
-        2 => quote!(k::ndarray::Array2<#element>),
-        _ => quote!(k::ndarray::Array3<#element>),
+/// Arrays of so many axes, at least one.
+fn dimension(axes: usize) -> TokenStream {
+    match axes {
+        1 => quote!(k::ndarray::Ix1),
+        2 => quote!(k::ndarray::Ix2),
+        _ => quote!(k::ndarray::Ix3),
     }
 }
 
+/// The type that a result is returned as, in the place `P`, and how it is made of the next value.
+pub(super) fn output(axis: Option<Axis>, ty: Type) -> (TokenStream, TokenStream) {
+    let is_index = ty.element == Element::Index;
+    let element = if is_index {
+        quote!(P::Index)
+    } else {
+        quote!(T)
+    };
+    let next = quote!(k::next::<T>(&mut values));
+    match (ty.shape.rank() + usize::from(axis.is_some()), is_index) {
+        (0, false) => (quote!(P::Scalar<#element>), quote!(P::scalar(#next))),
+        (0, true) => (quote!(P::Scalar<#element>), quote!(P::scalar_index(#next))),
+        (axes, false) => {
+            let dimension = dimension(axes);
+            (quote!(P::Array<#element, #dimension>), quote!(P::array(#next)))
+        }
+        (axes, true) => {
+            let dimension = dimension(axes);
+            (quote!(P::Array<#element, #dimension>), quote!(P::array_index(#next)))
+        }
+    }
+}
+
+/// Where the numbers of an array are.
+#[derive(Clone, Copy)]
+pub(super) enum Memory {
+    Host,
+    Device,
+}
+
 /// The type of a tangent field: what `&array` of the variable's rank coerces to, or a number.
-pub(super) fn tangent_type(axis: Option<Axis>, shape: Shape) -> TokenStream {
+pub(super) fn tangent_type(axis: Option<Axis>, shape: Shape, memory: Memory) -> TokenStream {
     match shape.rank() + usize::from(axis.is_some()) {
         0 => quote!(T),
-        1 => quote!(&'t k::ndarray::ArrayRef1<T>),
-        2 => quote!(&'t k::ndarray::ArrayRef2<T>),
-        _ => quote!(&'t k::ndarray::ArrayRef3<T>),
+        axes => {
+            let dimension = dimension(axes);
+            match memory {
+                Memory::Host => quote!(&'t k::ndarray::ArrayRef<T, #dimension>),
+                Memory::Device => quote!(&'t k::DeviceArray<T, #dimension>),
+            }
+        }
     }
 }

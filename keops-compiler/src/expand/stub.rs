@@ -42,6 +42,7 @@ fn stub(signature: &Signature) -> TokenStream {
         #[allow(dead_code, unused_variables, clippy::all)]
         impl #call {
             pub fn on(self, _: ::keops::Backend) -> Self { self }
+            pub fn on_device(self, _: usize) -> Self { self }
             pub fn accumulate(self, _: ::keops::Accumulate) -> Self { self }
             pub fn eval<R>(&self) -> ::core::result::Result<R, ::keops::Error> { loop {} }
             pub fn vjp<E, R>(&self, _: E) -> ::core::result::Result<R, ::keops::Error> { loop {} }

@@ -25,6 +25,25 @@ impl ValueType {
     }
 }
 
+/// One variable that an entry reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// Columns of a row.
+    pub columns: usize,
+    /// Whether the columns hold indices, as `u32`: what an earlier pass wrote as such.
+    pub is_index: bool,
+}
+
+impl From<usize> for Input {
+    /// Of so many columns of values.
+    fn from(columns: usize) -> Input {
+        Input {
+            columns,
+            is_index: false,
+        }
+    }
+}
+
 /// One output of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
@@ -43,10 +62,10 @@ pub struct Entry {
     pub kernel: String,
     /// The value type.
     pub value_type: ValueType,
-    /// Columns of each outer variable; together [`Kernel::OUTER`](crate::kernel::Kernel::OUTER).
-    pub outer: Vec<usize>,
-    /// Columns of each inner variable; together [`Kernel::INNER`](crate::kernel::Kernel::INNER).
-    pub inner: Vec<usize>,
+    /// The outer variables; their columns together are [`Kernel::OUTER`](crate::kernel::Kernel::OUTER).
+    pub outer: Vec<Input>,
+    /// The inner variables; their columns together are [`Kernel::INNER`](crate::kernel::Kernel::INNER).
+    pub inner: Vec<Input>,
     /// The outputs in order; their columns together are [`Kernel::OUT`](crate::kernel::Kernel::OUT).
     pub outputs: Vec<Output>,
 }
@@ -67,16 +86,16 @@ impl Entry {
         let mut x = String::new();
         let mut y = String::new();
         let mut o = String::new();
-        for v in 0..self.outer.len() {
-            arguments.push_str(&format!(", x{v}: *const {t}"));
+        for (v, input) in self.outer.iter().enumerate() {
+            arguments.push_str(&format!(", x{v}: *const {}", cell(input.is_index, t)));
             x.push_str(&format!("v{v}: x{v}, "));
         }
-        for v in 0..self.inner.len() {
-            arguments.push_str(&format!(", y{v}: *const {t}"));
+        for (v, input) in self.inner.iter().enumerate() {
+            arguments.push_str(&format!(", y{v}: *const {}", cell(input.is_index, t)));
             y.push_str(&format!("v{v}: y{v}, "));
         }
         for (v, output) in self.outputs.iter().enumerate() {
-            let cell = if output.is_index { "u32" } else { t };
+            let cell = cell(output.is_index, t);
             arguments.push_str(&format!(", o{v}: *mut {cell}"));
             o.push_str(&format!("v{v}: o{v}, "));
         }
@@ -104,7 +123,7 @@ impl Entry {
         let mut loads = String::new();
         let mut at = 0;
         for (v, Output { columns, is_index }) in self.outputs.iter().enumerate() {
-            let cell = if *is_index { "u32" } else { t };
+            let cell = cell(*is_index, t);
             let end = at + columns;
             let place = format!("self.v{v}.add(row as usize * {columns} + (c - {at}))");
             let (value, back) = if *is_index {
@@ -127,17 +146,26 @@ impl Entry {
     }
 }
 
+/// The type of a number in memory.
+fn cell(is_index: bool, t: &str) -> &str {
+    if is_index { "u32" } else { t }
+}
+
 /// The variables of one side as one row: a type `name` with a pointer for each.
-fn source(out: &mut String, name: &str, t: &str, columns: &[usize]) {
+fn source(out: &mut String, name: &str, t: &str, variables: &[Input]) {
     let mut fields = String::new();
     let mut loads = String::new();
     let mut at = 0;
-    for (v, columns) in columns.iter().enumerate() {
+    for (v, Input { columns, is_index }) in variables.iter().enumerate() {
         let end = at + columns;
-        fields.push_str(&format!("v{v}: *const {t}, "));
-        loads.push_str(&format!(
-            "if c < {end} {{ unsafe {{ *self.v{v}.add(row as usize * {columns} + (c - {at})) }} }} else "
-        ));
+        fields.push_str(&format!("v{v}: *const {}, ", cell(*is_index, t)));
+        let place = format!("*self.v{v}.add(row as usize * {columns} + (c - {at}))");
+        let value = if *is_index {
+            format!("{t}::from_index({place})")
+        } else {
+            place
+        };
+        loads.push_str(&format!("if c < {end} {{ unsafe {{ {value} }} }} else "));
         at = end;
     }
     out.push_str(&format!(

@@ -7,7 +7,7 @@
 //! Invariant: the text is a pure function of its arguments.
 mod entry;
 
-pub use entry::{Entry, Output, ValueType};
+pub use entry::{Entry, Input, Output, ValueType};
 
 use alloc::string::String;
 

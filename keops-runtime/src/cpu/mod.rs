@@ -5,7 +5,7 @@
 //! into the layout of the tiles, [`mod@write`] the results to where the user gets them, [`shape`] chooses sizes,
 //! [`scratch`] is the memory for it all.
 //!
-//! Invariants: all `unsafe` of this crate is below this module; how a pass is cut depends on the problem and the
+//! Invariants: all `unsafe` of this crate is below this module and below `cuda`; how a pass is cut depends on the problem and the
 //! instruction set only, so results do not depend on the number of threads.
 pub(crate) mod access;
 pub(crate) mod engine;

@@ -135,6 +135,38 @@ impl<'a, T: Real> Source<'a, T> {
         unsafe { self.copy(0, 1, Order::Up, to.as_mut_ptr(), layout) };
     }
 
+    /// Copies rows one after another, row-major.
+    ///
+    /// # Safety
+    /// All of them have a place behind `to`, which nobody else accesses.
+    pub(crate) unsafe fn copy_rows(&self, rows: Range<usize>, to: *mut T) {
+        assert!(rows.end <= self.rows, "rows of the source");
+        let columns = self.columns();
+        if rows.is_empty() || columns == 0 {
+            return;
+        }
+        match self.at {
+            At::Values(at) if self.is_contiguous() => {
+                // SAFETY: the rows are in the array, one after another, and have their places.
+                unsafe {
+                    to.copy_from_nonoverlapping(at.add(rows.start * columns), rows.len() * columns);
+                }
+            }
+            _ => {
+                let layout = Layout::rows(columns);
+                // SAFETY: the caller's contract.
+                unsafe { self.copy(rows.start, rows.len(), Order::Up, to, layout) };
+            }
+        }
+    }
+
+    /// Whether the numbers are in memory as they are counted, row-major.
+    fn is_contiguous(&self) -> bool {
+        let expected = [(self.r * self.c) as isize, self.c as isize, 1];
+        let dim = [self.rows, self.r, self.c];
+        (0..3).all(|axis| dim[axis] <= 1 || self.strides[axis] == expected[axis])
+    }
+
     /// Copies `count` rows from `first` on, upwards or downwards. The number in column c of the k-th of them goes to
     /// `place(k) + c * next_c`, where place(k) is `k / lanes * next_block + k % lanes * next_lane`.
     ///

@@ -34,6 +34,7 @@ impl<T: Real> Room<T> {
         let to = match &mut self.data {
             Data::Values(values) => To::Values(values.as_mut_ptr()),
             Data::Indices(indices) => To::Indices(indices.as_mut_ptr()),
+            Data::Device(..) => unreachable!("made by `new`, on the host"),
         };
         Sink {
             to,
@@ -54,6 +55,7 @@ impl<T: Real> Room<T> {
             match &mut data {
                 Data::Values(values) => values.set_len(self.rows * self.columns),
                 Data::Indices(indices) => indices.set_len(self.rows * self.columns),
+                Data::Device(..) => unreachable!("made by `new`, on the host"),
             }
         }
         data

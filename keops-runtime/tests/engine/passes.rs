@@ -1,5 +1,7 @@
 //! Functions of several passes, passes without pairs, slots that are returned.
-use keops_runtime::__private::{IntoParameter, IntoRows, Scalar, Vector, run, table, take};
+use keops_runtime::__private::{
+    Code, IntoParameter, IntoRows, Scalar, Vector, launch, run, table, take,
+};
 use keops_runtime::ndarray::{Array1, Array2, array};
 use keops_runtime::{Backend, Error, Options};
 
@@ -93,13 +95,13 @@ fn what_an_expansion_calls() {
         b_j: impl IntoRows<'a, T, Scalar>,
     ) -> Result<Array1<T>, Error> {
         let inputs = [&x_i.into_rows(), &y_j.into_rows(), &b_j.into_rows()];
-        let tables = const { &[table::<T, Gauss<3>>()] };
-        let mut values = keops_runtime::__private::call(
-            &crate::functions::GAUSS,
-            tables,
-            &inputs,
-            &Options::new(),
-        )?;
+        let code = Code {
+            cpu: &crate::functions::GAUSS,
+            tables: const { &[table::<T, Gauss<3>>()] },
+            device: &crate::functions::GAUSS,
+            launches: const { &[launch::<T, Gauss<3>>(["gauss_f32", "gauss_f64"])] },
+        };
+        let mut values = keops_runtime::__private::call(&code, &inputs, &Options::new())?;
         Ok(take(&mut values))
     }
     let x = array![[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0]];
@@ -119,7 +121,13 @@ fn the_gpu_is_refused_with_the_reason() {
         &[&rows, &p],
         &Options::new().on(Backend::Cuda(0)),
     );
-    assert_eq!(found.unwrap_err(), Error::NoLaunch { function: "shift" });
+    assert_eq!(
+        found.unwrap_err(),
+        Error::NoPtx {
+            function: "shift",
+            reason: "it was called without one"
+        }
+    );
     let (x, y) = (
         Variable::<f32>::new(&[0.0; 3], 3),
         Variable::new(&[0.0; 3], 3),
