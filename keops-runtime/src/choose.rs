@@ -120,7 +120,10 @@ pub(crate) fn settle<T: Float>(
 }
 
 /// Whether a function has device code, or why not.
-fn has_code(function: &'static Function, launches: &[Launch]) -> Result<&'static str, &'static str> {
+fn has_code(
+    function: &'static Function,
+    launches: &[Launch],
+) -> Result<&'static str, &'static str> {
     let ptx = function.ptx?;
     if launches.len() == function.passes.len() {
         Ok(ptx)

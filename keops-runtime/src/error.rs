@@ -171,7 +171,9 @@ pub enum Error {
         backend: Backend,
     },
     /// The environment variable `KEOPS_BACKEND` has a value that is not understood.
-    #[error("{function}: KEOPS_BACKEND is {value:?}; set it to cpu, cuda, cuda:1, cuda-all or auto, or unset it")]
+    #[error(
+        "{function}: KEOPS_BACKEND is {value:?}; set it to cpu, cuda, cuda:1, cuda-all or auto, or unset it"
+    )]
     UnknownBackend {
         /// The formula.
         function: &'static str,

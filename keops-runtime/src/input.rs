@@ -3,8 +3,8 @@
 //! Invariants: nothing is copied (a parameter passed by value is moved); any strides are accepted, negative and zero ones
 //! too. The rank is checked by the types, the number of columns by [`Rows::check`] before anything runs.
 use ndarray::{
-    ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Dimension, Ix0, Ix1, Ix2, Ix3,
-    ShapeBuilder as _,
+    ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Dimension, Ix0, Ix1, Ix2,
+    Ix3, ShapeBuilder as _,
 };
 
 use crate::cpu::pack::Source;

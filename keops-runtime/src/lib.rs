@@ -40,17 +40,17 @@ pub mod __private {
     pub use keops_gpu_kernels::tile::Pairs;
 
     pub use crate::Error;
+    pub use crate::choose::Choice;
     pub use crate::cpu::isa::{self, Level};
     pub use crate::cpu::table::{Table, table};
-    pub use crate::choose::Choice;
+    pub use crate::cuda::DeviceArray;
     pub use crate::cuda::launch::{Launch, launch};
     pub use crate::expansion::{Values, call, choose, next, no_ptx, take, zeros_like};
-    pub use crate::place::{Device, Host, Place};
     pub use crate::float::Float;
-    pub use crate::cuda::DeviceArray;
     pub use crate::input::{IntoParameter, IntoRows, Rows, Tangents};
     pub use crate::options::{Accumulate, Backend, Options};
     pub use crate::output::{FromValue, Value};
+    pub use crate::place::{Device, Host, Place};
     pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
     pub use crate::shape::{Matrix, Scalar, Shape, Vector};

@@ -131,9 +131,15 @@ fn dimension<D: Dimension>(rows: Option<usize>, shape: Shape) -> D {
         0 => {
             let [] = dimensions(rows, shape);
         }
-        1 => dim.slice_mut().copy_from_slice(&dimensions::<1>(rows, shape)),
-        2 => dim.slice_mut().copy_from_slice(&dimensions::<2>(rows, shape)),
-        _ => dim.slice_mut().copy_from_slice(&dimensions::<3>(rows, shape)),
+        1 => dim
+            .slice_mut()
+            .copy_from_slice(&dimensions::<1>(rows, shape)),
+        2 => dim
+            .slice_mut()
+            .copy_from_slice(&dimensions::<2>(rows, shape)),
+        _ => dim
+            .slice_mut()
+            .copy_from_slice(&dimensions::<3>(rows, shape)),
     }
     dim
 }

@@ -1,11 +1,11 @@
 //! [`run`]: checks the inputs of a function, then executes its passes over slots.
 use keops_gpu_kernels::real::Real;
 
+use crate::choose::{self, Choice};
 use crate::cpu::engine::Job;
 use crate::cpu::isa;
 use crate::cpu::pack::Source;
 use crate::cpu::scratch::Scratch;
-use crate::choose::{self, Choice};
 use crate::cpu::table::Table;
 use crate::cuda::{self, driver::Failure, launch::Launch};
 use crate::error::Error;

@@ -32,7 +32,10 @@ fn every_method<T: Float + From64>() {
     close(&found.x_i, &expected.x_i);
     close(&found.y_j, &expected.y_j);
     close(&found.b_j, &expected.b_j);
-    close(&Array1::from(vec![found.radius]), &Array1::from(vec![expected.radius]));
+    close(
+        &Array1::from(vec![found.radius]),
+        &Array1::from(vec![expected.radius]),
+    );
     // One at a time, by the passes of the fused derivative.
     close(&on(GPU).grad_x_i(&e).unwrap(), &expected.x_i);
     close(&on(GPU).grad_y_j(&e).unwrap(), &expected.y_j);
@@ -46,10 +49,25 @@ fn every_method<T: Float + From64>() {
         radius: Some(radius),
         ..Default::default()
     };
-    close(&on(GPU).jvp(tangent()).unwrap(), &on(CPU).jvp(tangent()).unwrap());
-    close(&smooth_dx(&x, &y, &b, radius, &e).on(GPU).eval().unwrap(), &expected.x_i);
-    let second = smooth_dx(&x, &y, &b, radius, &e).on(GPU).grad_y_j(&x).unwrap();
-    close(&second, &smooth_dx(&x, &y, &b, radius, &e).on(CPU).grad_y_j(&x).unwrap());
+    close(
+        &on(GPU).jvp(tangent()).unwrap(),
+        &on(CPU).jvp(tangent()).unwrap(),
+    );
+    close(
+        &smooth_dx(&x, &y, &b, radius, &e).on(GPU).eval().unwrap(),
+        &expected.x_i,
+    );
+    let second = smooth_dx(&x, &y, &b, radius, &e)
+        .on(GPU)
+        .grad_y_j(&x)
+        .unwrap();
+    close(
+        &second,
+        &smooth_dx(&x, &y, &b, radius, &e)
+            .on(CPU)
+            .grad_y_j(&x)
+            .unwrap(),
+    );
     for accumulate in [Accumulate::Kahan, Accumulate::F64] {
         close(
             &on(GPU).accumulate(accumulate).eval().unwrap(),
@@ -73,7 +91,10 @@ fn through_indices<T: Float + From64>() {
     let (found, expected) = (on(GPU).vjp(e).unwrap(), on(CPU).vjp(e).unwrap());
     close(&found.y_j, &expected.y_j);
     assert_eq!(found.y_j.iter().filter(|g| g.to64() != 0.0).count(), 1);
-    close(&Array1::from(vec![found.w]), &Array1::from(vec![expected.w]));
+    close(
+        &Array1::from(vec![found.w]),
+        &Array1::from(vec![expected.w]),
+    );
 }
 
 on_stand_in! {

@@ -6,5 +6,9 @@
 #[macro_use]
 mod harness;
 
+mod arrays;
 mod derivatives;
+mod driver;
+mod failures;
+mod several;
 mod sizes;

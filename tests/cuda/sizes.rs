@@ -23,7 +23,10 @@ fn all_sizes<T: keops::Float + crate::harness::From64>() {
             array::<T, _>(3, n),
         );
         let call = || gauss(&x, &y, &b, radius);
-        close(&call().on(GPU).eval().unwrap(), &call().on(Backend::Cpu).eval().unwrap());
+        close(
+            &call().on(GPU).eval().unwrap(),
+            &call().on(Backend::Cpu).eval().unwrap(),
+        );
         let (x, y) = (x.slice(s![.., ..2]), y.slice(s![..;-1, 1..]));
         let call = || nearest(x, y);
         let (values, indices) = call().on(GPU).eval().unwrap();
@@ -33,9 +36,15 @@ fn all_sizes<T: keops::Float + crate::harness::From64>() {
         if n > 0 {
             let w = [T::from64(0.5), T::from64(-2.0)];
             let call = || total(y, w);
-            close(&call().on(GPU).eval().unwrap(), &call().on(Backend::Cpu).eval().unwrap());
+            close(
+                &call().on(GPU).eval().unwrap(),
+                &call().on(Backend::Cpu).eval().unwrap(),
+            );
             let call = || centred(x, y);
-            close(&call().on(GPU).eval().unwrap(), &call().on(Backend::Cpu).eval().unwrap());
+            close(
+                &call().on(GPU).eval().unwrap(),
+                &call().on(Backend::Cpu).eval().unwrap(),
+            );
         }
     }
 }

@@ -309,7 +309,7 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         .functions
         .iter()
         .filter(|f| f.role == Role::Vjp)
-        .map(|f| passes(f));
+        .map(passes);
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
@@ -378,7 +378,9 @@ fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
     let rows = inputs.iter().zip(&fields).map(|(input, field)| {
         let ty = input_type(input.axis, input.shape, &quote!('t));
         let view = match memory {
-            Memory::Host if input.axis.is_some() || input.shape != Shape::Scalar => quote!(tangent.view()),
+            Memory::Host if input.axis.is_some() || input.shape != Shape::Scalar => {
+                quote!(tangent.view())
+            }
             _ => quote!(tangent),
         };
         let rows = match input.axis {

@@ -57,11 +57,17 @@ pub(super) fn output(axis: Option<Axis>, ty: Type) -> (TokenStream, TokenStream)
         (0, true) => (quote!(P::Scalar<#element>), quote!(P::scalar_index(#next))),
         (axes, false) => {
             let dimension = dimension(axes);
-            (quote!(P::Array<#element, #dimension>), quote!(P::array(#next)))
+            (
+                quote!(P::Array<#element, #dimension>),
+                quote!(P::array(#next)),
+            )
         }
         (axes, true) => {
             let dimension = dimension(axes);
-            (quote!(P::Array<#element, #dimension>), quote!(P::array_index(#next)))
+            (
+                quote!(P::Array<#element, #dimension>),
+                quote!(P::array_index(#next)),
+            )
         }
     }
 }

@@ -135,7 +135,11 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
                 for chunk in chunks(bytes) {
                     let fill = |at: *mut u8| {
                         let to: *mut T = at.cast();
-                        for (n, x) in elements.by_ref().take(chunk.len() / size_of::<T>()).enumerate() {
+                        for (n, x) in elements
+                            .by_ref()
+                            .take(chunk.len() / size_of::<T>())
+                            .enumerate()
+                        {
                             // SAFETY: the chunk has room for as many elements, and starts where `T` is aligned.
                             unsafe { to.add(n).write(*x) };
                         }
@@ -198,7 +202,8 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
         copy().map_err(|failure: super::driver::Failure| failure.of(NAME))?;
         // SAFETY: all elements have been written.
         unsafe { host.set_len(count) };
-        Ok(Array::from_shape_vec(self.dim.clone(), host).expect("as many elements as the shape has"))
+        Ok(Array::from_shape_vec(self.dim.clone(), host)
+            .expect("as many elements as the shape has"))
     }
 }
 

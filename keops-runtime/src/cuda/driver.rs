@@ -137,8 +137,7 @@ pub(crate) fn devices() -> Result<usize, Failure> {
             OLDEST % 1000 / 10
         )));
     }
-    let count =
-        result::device::get_count().map_err(|error| failed("cuDeviceGetCount", error))?;
+    let count = result::device::get_count().map_err(|error| failed("cuDeviceGetCount", error))?;
     let count = usize::try_from(count).unwrap_or(0);
     Ok(*COUNT.get_or_init(|| count))
 }

@@ -125,8 +125,8 @@ impl Gpu {
             });
         }
         // SAFETY: the device is valid.
-        let total = unsafe { result::device::total_mem(device) }
-            .map_err(failed("cuDeviceTotalMem"))?;
+        let total =
+            unsafe { result::device::total_mem(device) }.map_err(failed("cuDeviceTotalMem"))?;
         // SAFETY: the device is valid.
         let context = unsafe { result::primary_ctx::retain(device) }
             .map_err(failed("cuDevicePrimaryCtxRetain"))?;

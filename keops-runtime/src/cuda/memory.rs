@@ -212,7 +212,10 @@ mod tests {
         assert_eq!(rounded(usize::MAX), None);
         for bytes in (4096..100_000).step_by(77) {
             let size = rounded(bytes).unwrap();
-            assert!(size >= bytes && size - bytes <= bytes / 4, "{bytes}: {size}");
+            assert!(
+                size >= bytes && size - bytes <= bytes / 4,
+                "{bytes}: {size}"
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Invariant: what the driver refuses for good (text that its compiler does not take) is remembered with the compiler's
 //! words; any other failure is tried again by the next call.
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{CString, c_void};
 
 use cudarc::driver::result::{self, DriverError};
@@ -35,13 +36,12 @@ impl Gpu {
         entry: &'static str,
     ) -> Result<sys::CUfunction, Failure> {
         let mut modules = lock(&self.modules);
-        let key = (ptx.as_ptr() as usize, ptx.len());
-        if !modules.0.contains_key(&key) {
-            let module = self.load(ptx)?;
-            modules.0.insert(key, module);
-        }
-        match modules.0.get_mut(&key) {
-            Some(Module::Loaded { module, functions }) => {
+        let module = match modules.0.entry((ptx.as_ptr() as usize, ptx.len())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(self.load(ptx)?),
+        };
+        match module {
+            Module::Loaded { module, functions } => {
                 if let Some(function) = functions.get(entry) {
                     return Ok(*function);
                 }
@@ -52,11 +52,10 @@ impl Gpu {
                 functions.insert(entry, function);
                 Ok(function)
             }
-            Some(Module::Refused(log)) => Err(Failure::Refused {
+            Module::Refused(log) => Err(Failure::Refused {
                 device: self.ordinal,
                 log: log.clone(),
             }),
-            None => unreachable!("just inserted"),
         }
     }
 

@@ -314,7 +314,10 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
             // A few numbers, which the driver takes at once: then nothing of the host is in use afterwards.
             for ((_, offset), parameters) in regions.iter().zip(&parameters) {
                 // SAFETY: each region has its bytes in the block.
-                unsafe { self.traffic[device].upload_values(block.address() + *offset as u64, parameters)? };
+                unsafe {
+                    self.traffic[device]
+                        .upload_values(block.address() + *offset as u64, parameters)?
+                };
             }
         } else if total <= CHUNK {
             let fill = |at: *mut u8| {
@@ -517,9 +520,11 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
                 };
                 for (there, here, bytes) in copies {
                     // SAFETY: the slot's one row and its place among the parameters have so many bytes.
-                    unsafe { sys::cuMemcpyDtoDAsync_v2(to + there, from + here, bytes, gpu.stream()) }
-                        .result()
-                        .map_err(gpu.failed("cuMemcpyDtoDAsync"))?;
+                    unsafe {
+                        sys::cuMemcpyDtoDAsync_v2(to + there, from + here, bytes, gpu.stream())
+                    }
+                    .result()
+                    .map_err(gpu.failed("cuMemcpyDtoDAsync"))?;
                 }
             }
             to += (columns * size_of::<T>()) as u64;
@@ -536,11 +541,10 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
         }
         let bytes = self.bytes(slot, all.len())?;
         let mut host: Vec<u8> = Vec::new();
-        host.try_reserve_exact(bytes)
-            .map_err(|_| Failure::Memory {
-                purpose: "of working memory",
-                bytes,
-            })?;
+        host.try_reserve_exact(bytes).map_err(|_| Failure::Memory {
+            purpose: "of working memory",
+            bytes,
+        })?;
         host.resize(bytes, 0);
         let at = host.as_mut_ptr();
         self.fetch(&[slot], |_, offset, from, count| {
@@ -587,7 +591,7 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
         for (k, &slot) in slots.iter().enumerate() {
             let row = self.row_bytes(slot);
             let mut done = 0;
-            for device in 0..self.traffic.len() {
+            for (device, queue) in queues.iter_mut().enumerate() {
                 let Some(piece) = self.slots[slot][device].clone() else {
                     continue;
                 };
@@ -600,13 +604,13 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
                 for part in chunks(piece.rows.len() * row) {
                     let traffic = &mut self.traffic[device];
                     if traffic.is_full() {
-                        settle(traffic, &mut queues[device])?;
+                        settle(traffic, queue)?;
                     }
                     // SAFETY: the piece's numbers have so many bytes, and what makes them is queued.
                     let arriving = unsafe {
                         traffic.fetch(piece.numbers.address() + part.start as u64, part.len())?
                     };
-                    queues[device].push((k, piece.rows.start * row + part.start, arriving));
+                    queue.push((k, piece.rows.start * row + part.start, arriving));
                 }
             }
         }

@@ -114,11 +114,9 @@ impl Traffic {
             return Ok(());
         }
         // SAFETY: the driver has taken pageable bytes when the call returns; the caller vouches for `to`.
-        unsafe {
-            sys::cuMemcpyHtoDAsync_v2(to, values.as_ptr().cast(), bytes, self.gpu.stream())
-        }
-        .result()
-        .map_err(self.gpu.failed("cuMemcpyHtoDAsync"))
+        unsafe { sys::cuMemcpyHtoDAsync_v2(to, values.as_ptr().cast(), bytes, self.gpu.stream()) }
+            .result()
+            .map_err(self.gpu.failed("cuMemcpyHtoDAsync"))
     }
 
     /// Queues a copy of `bytes` bytes to the host, more than 0. The context is bound.
