@@ -49,6 +49,7 @@ fn entries() -> Vec<Entry> {
             name: format!("{name}_{}", value_type.name()),
             kernel: kernel.to_owned(),
             value_type,
+            fast_math: false,
             outer: outer.iter().map(|&c| c.into()).collect(),
             inner: inner.iter().map(|&c| c.into()).collect(),
             outputs: outputs

@@ -61,39 +61,35 @@ const fn words<T: Real>() -> usize {
 
 /// Register blocking: outer rows of one thread.
 ///
-/// Each row costs registers for its columns (if held), its state row, the accumulators (as many as the state row, at
-/// most) and a few temporaries. Four rows amortise the loads of inner rows; they pay as long as a thread stays near 64
-/// registers, half that many rows up to about 128, one beyond. Rows too long for registers are read once per tile of
-/// [`inner_unroll`] pairs, and that many accumulators are live already.
+/// Each row costs registers for its columns (if held), its state row, the accumulators (about half as many) and a few
+/// temporaries. Four rows amortise the loads of inner rows; they pay as long as a thread stays below about 90 registers, half
+/// that many rows up to about 128, one beyond. Rows too long for registers are read once per tile of [`inner_unroll`] pairs,
+/// and that many accumulators are live already. Long functions are in the code once per pair of a tile: two rows.
 pub const fn rows_per_thread<T: Real, K: Kernel<T>>() -> usize {
     let columns = K::OUTER + K::OUTER_DERIVED;
-    let held = if columns <= HELD_COLUMNS {
-        columns
-    } else {
-        K::OUTER_DERIVED
-    };
-    let registers = (held + 2 * K::ROW) * words::<T>();
-    if columns > HELD_COLUMNS {
+    let registers = (columns + K::ROW + K::ROW / 2) * words::<T>();
+    if columns > HELD_COLUMNS || registers > 28 {
         1
-    } else if registers <= 12 {
-        4
-    } else if registers <= 32 {
+    } else if registers * words::<T>() > 13 || K::SPECIAL > 0 {
         2
     } else {
-        1
+        4
     }
 }
 
 /// Inner rows of one register tile: consecutive rows that the pair part handles together.
 ///
-/// Unrolls the inner loop where rows and state are short, as far as registers allow (3-D Gaussian sum at `f32`: 9.5
-/// instructions per pair with four rows, 9.75 with two). Where outer rows are read from memory, makes each such load serve
-/// several pairs.
+/// Unrolls the inner loop where rows and state are short, as far as registers allow. Where outer rows are read from memory,
+/// makes each such load serve several pairs.
 pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
     let columns = K::OUTER + K::OUTER_DERIVED;
     let inner = K::INNER_USED * words::<T>();
     let state = K::ROW * words::<T>();
-    if columns > HELD_COLUMNS || (state <= 4 && inner <= 4) {
+    if columns > HELD_COLUMNS {
+        4
+    } else if K::SPECIAL > 0 {
+        1
+    } else if state <= 6 && inner <= 4 {
         4
     } else if state <= 8 && inner <= 8 {
         2

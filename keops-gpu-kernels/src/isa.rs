@@ -68,6 +68,16 @@ pub trait Isa: Copy {
     fn pick_min(self, a: Self::F, b: Self::F) -> Self::F;
     /// `if a > b { a } else { b }`: the second operand when either is NaN
     fn pick_max(self, a: Self::F, b: Self::F) -> Self::F;
+    /// The smaller of a value and an accumulator that is not NaN; the accumulator where the value is NaN. Of zeros either.
+    #[inline(always)]
+    fn least(self, v: Self::F, acc: Self::F) -> Self::F {
+        self.pick_min(v, acc)
+    }
+    /// The larger of a value and an accumulator that is not NaN; the accumulator where the value is NaN. Of zeros either.
+    #[inline(always)]
+    fn greatest(self, v: Self::F, acc: Self::F) -> Self::F {
+        self.pick_max(v, acc)
+    }
     /// The nearest integer, ties to even; any magnitude, NaN and infinities unchanged
     fn rint(self, a: Self::F) -> Self::F;
 

@@ -275,7 +275,7 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
         while r < R {
             let mut q = 0;
             while q < Q {
-                out[r][0] = self.0.pick_min(v[r][q], out[r][0]);
+                out[r][0] = self.0.least(v[r][q], out[r][0]);
                 q += 1;
             }
             r += 1;
@@ -289,7 +289,7 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
         while r < R {
             let mut q = 0;
             while q < Q {
-                out[r][0] = self.0.pick_max(v[r][q], out[r][0]);
+                out[r][0] = self.0.greatest(v[r][q], out[r][0]);
                 q += 1;
             }
             r += 1;

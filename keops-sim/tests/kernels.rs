@@ -223,6 +223,7 @@ fn text() -> &'static str {
             name: format!("{}_{}", case.name, value_type.name()),
             kernel: case.kernel.to_owned(),
             value_type,
+            fast_math: false,
             outer: case.outer.iter().map(|&c| c.into()).collect(),
             inner: case.inner.iter().map(|&c| c.into()).collect(),
             outputs: case

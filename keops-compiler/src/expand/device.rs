@@ -8,8 +8,17 @@ use crate::types::Shape;
 use keops_gpu_kernels::device::{self, Entry, Input, Output, ValueType};
 use std::collections::BTreeSet;
 
-/// For each item its PTX module, or the reason why there is none; or a message for a compile error.
-pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>, String> {
+/// The device code of a macro call.
+#[derive(Debug)]
+pub struct DeviceCode {
+    /// The device crate, for [`ptx::compile_with`].
+    pub source: String,
+    /// For each item, in order, its name and its entry points.
+    pub items: Vec<(String, Vec<Entry>)>,
+}
+
+/// The device code of some items.
+pub(super) fn code(items: &[Compiled]) -> DeviceCode {
     let mut kernels = String::new();
     let mut entries = vec![];
     let mut names = vec![];
@@ -35,17 +44,31 @@ pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>,
                 }
             }
         }
-        names.push(
-            entries[first..]
-                .iter()
-                .map(|e| e.name.clone())
-                .collect::<Vec<_>>(),
-        );
+        names.push((item.name.to_string(), entries[first..].to_vec()));
     }
-    let outcome = ptx::compile(&device::source(&kernels, &entries))?;
-    match outcome {
+    DeviceCode {
+        source: device::source(&kernels, &entries),
+        items: names,
+    }
+}
+
+impl DeviceCode {
+    /// The PTX of the whole crate as one module per item.
+    pub fn split(&self, ptx: &str) -> Vec<String> {
+        let names = self.items.iter().map(|(_, entries)| entries);
+        let names: Vec<Vec<&str>> = names
+            .map(|entries| entries.iter().map(|e| e.name.as_str()).collect())
+            .collect();
+        ptx::split(ptx, &names)
+    }
+}
+
+/// For each item its PTX module, or the reason why there is none; or a message for a compile error.
+pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>, String> {
+    let code = code(items);
+    match ptx::compile(&code.source)? {
         Outcome::Ptx(text) => {
-            let modules = ptx::split(&text, &names);
+            let modules = code.split(&text);
             for (item, module) in items.iter().zip(&modules) {
                 ptx::export(&item.name.to_string(), module)?;
             }
@@ -79,6 +102,7 @@ fn entry(
         name,
         kernel: kernel.to_owned(),
         value_type,
+        fast_math: false,
         outer: variables(&ir.outer_slots),
         inner: variables(&ir.inner_slots),
         outputs: ir

@@ -15,6 +15,7 @@ use crate::function::{Formula, Input};
 use crate::item::{Item, Origin, Program, Scalar};
 use crate::syntax::Form;
 use compiled::Compiled;
+pub use device::DeviceCode;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -71,6 +72,11 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
         formulas.push(formula);
     }
     formulas
+}
+
+/// The device code of a checked macro call.
+pub fn device_code(program: &Program) -> DeviceCode {
+    device::code(&compile(program))
 }
 
 fn inputs(item: &Item) -> Vec<Input> {

@@ -62,6 +62,8 @@ pub struct Entry {
     pub kernel: String,
     /// The value type.
     pub value_type: ValueType,
+    /// Whether `f32` functions may be the approximate ones.
+    pub fast_math: bool,
     /// The outer variables; their columns together are [`Kernel::OUTER`](crate::kernel::Kernel::OUTER).
     pub outer: Vec<Input>,
     /// The inner variables; their columns together are [`Kernel::INNER`](crate::kernel::Kernel::INNER).
@@ -74,6 +76,11 @@ impl Entry {
     /// Appends the entry's module to the device crate.
     pub(super) fn write(&self, out: &mut String) {
         let (name, kernel, t) = (&self.name, &self.kernel, self.value_type.name());
+        let token = match (self.value_type, self.fast_math) {
+            (ValueType::F32, false) => "Gpu32",
+            (ValueType::F32, true) => "Fast32",
+            (ValueType::F64, _) => "Gpu64",
+        };
         out.push_str(&format!(
             "pub mod entry_{name} {{\nuse crate::abi;\nuse crate::device::rows::{{Sink, Source}};\n\
              use crate::device::skeleton;\nuse crate::kernel::Kernel;\nuse crate::kernels::*;\nuse crate::prelude::*;\n\
@@ -103,7 +110,7 @@ impl Entry {
             "/// # Safety\n/// The launch ABI.\n#[unsafe(no_mangle)]\n\
              pub unsafe extern \"ptx-kernel\" fn {name}(m: u32, n: u32, first: u32, phase: u32, parts: u32, \
              flush: u32, states: *mut {t}, params: *const {t}{arguments}) {{\n\
-             // SAFETY: the launch ABI is the host's promise.\nunsafe {{ skeleton::reduce::<{t}, K, X, Y, O,\n\
+             // SAFETY: the launch ABI is the host's promise.\nunsafe {{ skeleton::reduce::<{t}, K, crate::device::gpu::{token}, X, Y, O,\n\
              {{ abi::rows_per_thread::<{t}, K>() }}, {{ abi::inner_unroll::<{t}, K>() }}, {{ <K as Kernel<{t}>>::ROW }},\n\
              {{ <K as Kernel<{t}>>::PARAMS }}, {{ <K as Kernel<{t}>>::PARAMS + <K as Kernel<{t}>>::PARAMS_DERIVED }},\n\
              {{ abi::params_held::<{t}, K>() }},\n\

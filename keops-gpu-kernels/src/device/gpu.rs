@@ -1,22 +1,35 @@
-//! The tokens [`Gpu32`] and [`Gpu64`]: one GPU thread as an instruction set of one lane.
+//! The tokens [`Gpu32`], [`Fast32`] and [`Gpu64`]: one GPU thread as an instruction set of one lane.
 //!
-//! Arithmetic, division and square root are the correctly rounded instructions. At `f32` the exponentials and the
-//! reciprocal square root use the special function unit, everything else the shared polynomials of `math`.
+//! Arithmetic is the correctly rounded instructions. At `f32` the exponentials and the reciprocal square root use the special
+//! function unit, everything else the shared polynomials of `math`. [`Fast32`] is for items that say `fast_math`: it takes the
+//! special function unit's word for division, square root, logarithm, sine and cosine as well.
 //!
-//! Error bounds at `f32` (instructions' bounds from the PTX ISA, `ex2.approx` 2 ulp): `exp` 3.1 ulp, `rsqrt` 2.2 ulp,
-//! `exp2_sum` 2 ulp down to 2⁻¹²⁶, below which it is 0. Right below a power of two, where an ulp is half that of the
-//! value above, `ex2` may be counted twice: then `exp` has 4.3 ulp, if an implementation really uses up its bound there.
+//! Error bounds at `f32`, from the instructions' bounds in the PTX ISA (`ex2.approx`: 2 ulp of the correctly rounded result,
+//! and 1 at 0):
+//!
+//! | function | default | `fast_math` |
+//! |---|---|---|
+//! | `div`, `sqrt` | correctly rounded | 2 ulp for denominators from 2⁻¹²⁶ to 2¹²⁶; relative 2⁻²³ |
+//! | `exp` | 3.7 ulp | 2.5 ulp and a relative 2⁻²³·\|a\| for the argument; 0 below 2⁻¹²⁶ |
+//! | `exp2_sum` | 2.5 ulp down to 2⁻¹²⁶, 0 below | the same |
+//! | `rsqrt` | 2.2 ulp | 2.2 ulp; subnormal arguments are 0 |
+//! | `log` | 0.83 ulp | absolute 2⁻²² for a in (½, 2), relative 2⁻²¹·⁵ elsewhere; subnormal arguments are 0 |
+//! | `sin`, `cos` | 1.6 ulp | absolute 2⁻²⁰·⁵ in [−2π, 2π], 2⁻¹⁴·⁷ in [−100π, 100π], none beyond |
+//!
+//! The bounds of the left column are those of the largest bias the ISA allows, over all arguments near powers of two.
 use super::intrinsics as gpu;
 use crate::isa::Isa;
 use crate::mini_core::*;
 use crate::real::Real;
 
-/// A value type of the device: its token and its shared memory accesses.
-pub trait Device: Real {
-    /// The instruction set of one thread.
-    type Token: Isa<T = Self, F = Self, M = bool>;
+/// The instruction set of one thread at value type `T`.
+pub trait Token<T>: Isa<T = T, F = T, M = bool> {
     /// The token.
-    const TOKEN: Self::Token;
+    const TOKEN: Self;
+}
+
+/// A value type of the device: its shared memory accesses.
+pub trait Device: Real {
     /// Bytes of a value.
     const BYTES: u32;
     /// Values in a 16-byte vector.
@@ -41,10 +54,8 @@ pub trait Device: Real {
 }
 
 macro_rules! device {
-    ($float:ident $token:ident $bytes:literal $vector:literal $load_vector:ident $load:ident $store:ident) => {
+    ($float:ident $bytes:literal $vector:literal $load_vector:ident $load:ident $store:ident) => {
         impl Device for $float {
-            type Token = $token;
-            const TOKEN: $token = $token;
             const BYTES: u32 = $bytes;
             const VECTOR: usize = $vector;
             const ZERO: $float = 0.0;
@@ -73,20 +84,26 @@ macro_rules! device {
         }
     };
 }
-device! { f32 Gpu32 4 4 load_shared_v4_f32 load_shared_f32 store_shared_f32 }
-device! { f64 Gpu64 8 2 load_shared_v2_f64 load_shared_f64 store_shared_f64 }
+device! { f32 4 4 load_shared_v4_f32 load_shared_f32 store_shared_f32 }
+device! { f64 8 2 load_shared_v2_f64 load_shared_f64 store_shared_f64 }
 
 /// One thread at `f32`.
 pub struct Gpu32;
 impl_copy!([] Gpu32);
+/// One thread at `f32` with approximate functions.
+pub struct Fast32;
+impl_copy!([] Fast32);
 /// One thread at `f64`.
 pub struct Gpu64;
 impl_copy!([] Gpu64);
 
-/// What both tokens do with the operations of their type.
+/// What all tokens do with the operations of their type.
 macro_rules! token {
     ($token:ident $float:ident $bits:ident $exponent_bias:literal $exponent_limit:literal $fraction:literal
-     $sign:literal $one:literal $fma:ident $abs:ident $sqrt:ident $rint:ident { $($own:item)* }) => {
+     $sign:literal $one:literal $fma:ident $abs:ident $rint:ident { $($own:item)* }) => {
+        impl Token<$float> for $token {
+            const TOKEN: $token = $token;
+        }
         impl Isa for $token {
             type T = $float;
             type F = $float;
@@ -112,10 +129,6 @@ macro_rules! token {
                 a * b
             }
             #[inline(always)]
-            fn div(self, a: $float, b: $float) -> $float {
-                a / b
-            }
-            #[inline(always)]
             fn fma(self, a: $float, b: $float, c: $float) -> $float {
                 gpu::$fma(a, b, c)
             }
@@ -134,10 +147,6 @@ macro_rules! token {
             #[inline(always)]
             fn xor_sign(self, a: $float, b: $float) -> $float {
                 $float::from_bits(a.to_bits() ^ (b.to_bits() & $sign))
-            }
-            #[inline(always)]
-            fn sqrt(self, a: $float) -> $float {
-                gpu::$sqrt(a)
             }
             #[inline(always)]
             fn pick_min(self, a: $float, b: $float) -> $float {
@@ -218,25 +227,44 @@ macro_rules! token {
     };
 }
 
-token! { Gpu32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_f32 sqrt_f32 rint_f32 {
+token! { Gpu32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_f32 rint_f32 {
+    #[inline(always)]
+    fn div(self, a: f32, b: f32) -> f32 {
+        a / b
+    }
+    #[inline(always)]
+    fn sqrt(self, a: f32) -> f32 {
+        gpu::sqrt_f32(a)
+    }
+    #[inline(always)]
+    fn least(self, v: f32, acc: f32) -> f32 {
+        gpu::min_f32(v, acc)
+    }
+    #[inline(always)]
+    fn greatest(self, v: f32, acc: f32) -> f32 {
+        gpu::max_f32(v, acc)
+    }
     #[inline(always)]
     fn rsqrt(self, a: f32) -> f32 {
         gpu::rsqrt_approx(a)
     }
-    /// 2^(t + e) with t + e = a · log2 e to twice the precision: `ex2` gives 2^t, and e · ln 2 of it are added.
+    /// 2^n · 2^g with n the integer nearest to a · log2 e and g the rest.
     ///
-    /// Error: 2 ulp of `ex2`, its own rounding and that of the sum.
+    /// n is kept within the exponents of normal numbers; below, g takes what is left, and the product underflows gradually.
+    /// The rest is made as 1 + g, then 1 is subtracted: it becomes a multiple of 2⁻²⁴ that way, so that next to a power of
+    /// two, where an ulp is only half that of the numbers above, `ex2` is asked for 2^0, which is exact, or for a number
+    /// below 1, whose ulp is as small. NaN and infinities pass through g.
     #[inline(always)]
     fn exp(self, a: f32) -> f32 {
         const LOG2_E: f32 = 1.442_695_04;
         const LOG2_E_REST: f32 = 1.925_963_033_5e-8;
-        const LN_2: f32 = 0.693_147_18;
-        let t = a * LOG2_E;
-        let e = gpu::fma_f32(a, LOG2_E_REST, gpu::fma_f32(a, LOG2_E, -t));
-        // Where t is −∞, e is +∞ or NaN, and 0 · e must be 0. Where 2^t is infinite or NaN, it is the result.
-        let e = gpu::min_f32(e, 1.0);
-        let power = gpu::ex2_approx(t);
-        if t < 128.0 { gpu::fma_f32(power, e * LN_2, power) } else { power }
+        const STEPS: f32 = 253.0;
+        // (n + 126) / 253, in [0, 1]; then n + 127 in the low bits.
+        let x = gpu::fma_saturating(a, LOG2_E / STEPS, 126.0 / STEPS);
+        let j = gpu::fma_f32(x, STEPS, 12_582_913.0);
+        let rest = gpu::fma_f32(a, LOG2_E, 12_583_040.0 - j);
+        let g = gpu::fma_f32(a, LOG2_E_REST, rest) - 1.0;
+        gpu::ex2_approx_ftz(g) * f32::from_bits(j.to_bits() << 23)
     }
     #[inline(always)]
     fn exp2_sum(self, a: f32) -> f32 {
@@ -248,5 +276,61 @@ token! { Gpu32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_f
     }
 } }
 
+token! { Fast32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_f32 rint_f32 {
+    #[inline(always)]
+    fn div(self, a: f32, b: f32) -> f32 {
+        gpu::div_approx(a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self, a: f32) -> f32 {
+        gpu::sqrt_approx(a)
+    }
+    #[inline(always)]
+    fn least(self, v: f32, acc: f32) -> f32 {
+        gpu::min_f32(v, acc)
+    }
+    #[inline(always)]
+    fn greatest(self, v: f32, acc: f32) -> f32 {
+        gpu::max_f32(v, acc)
+    }
+    #[inline(always)]
+    fn rsqrt(self, a: f32) -> f32 {
+        gpu::rsqrt_approx_ftz(a)
+    }
+    #[inline(always)]
+    fn exp(self, a: f32) -> f32 {
+        gpu::ex2_approx_ftz(a * 1.442_695_04)
+    }
+    #[inline(always)]
+    fn exp2_sum(self, a: f32) -> f32 {
+        gpu::ex2_approx_ftz(a)
+    }
+    #[inline(always)]
+    fn exp2_sum_nonpositive(self, a: f32) -> f32 {
+        gpu::ex2_approx_ftz(a)
+    }
+    #[inline(always)]
+    fn log(self, a: f32) -> f32 {
+        gpu::lg2_approx_ftz(a) * 0.693_147_18
+    }
+    #[inline(always)]
+    fn sin(self, a: f32) -> f32 {
+        gpu::sin_approx_ftz(a)
+    }
+    #[inline(always)]
+    fn cos(self, a: f32) -> f32 {
+        gpu::cos_approx_ftz(a)
+    }
+} }
+
 token! { Gpu64 f64 u64 1023 2044.0 0xf_ffff_ffff_ffff 0x8000_0000_0000_0000 0x3ff0_0000_0000_0000
-fma_f64 abs_f64 sqrt_f64 rint_f64 {} }
+fma_f64 abs_f64 rint_f64 {
+    #[inline(always)]
+    fn div(self, a: f64, b: f64) -> f64 {
+        a / b
+    }
+    #[inline(always)]
+    fn sqrt(self, a: f64) -> f64 {
+        gpu::sqrt_f64(a)
+    }
+} }

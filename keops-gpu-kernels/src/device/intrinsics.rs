@@ -37,12 +37,24 @@ unsafe extern "C" {
     fn llvm_rint_f64(a: f64) -> f64;
     #[link_name = "llvm.minnum.f32"]
     fn llvm_minnum_f32(a: f32, b: f32) -> f32;
-    #[link_name = "llvm.nvvm.ex2.approx.f"]
-    fn llvm_ex2(a: f32) -> f32;
+    #[link_name = "llvm.maxnum.f32"]
+    fn llvm_maxnum_f32(a: f32, b: f32) -> f32;
     #[link_name = "llvm.nvvm.ex2.approx.ftz.f"]
     fn llvm_ex2_ftz(a: f32) -> f32;
     #[link_name = "llvm.nvvm.rsqrt.approx.f"]
     fn llvm_rsqrt(a: f32) -> f32;
+    #[link_name = "llvm.nvvm.rsqrt.approx.ftz.f"]
+    fn llvm_rsqrt_ftz(a: f32) -> f32;
+    #[link_name = "llvm.nvvm.sqrt.approx.ftz.f"]
+    fn llvm_sqrt_ftz(a: f32) -> f32;
+    #[link_name = "llvm.nvvm.div.approx.ftz.f"]
+    fn llvm_div_ftz(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.nvvm.lg2.approx.ftz.f"]
+    fn llvm_lg2_ftz(a: f32) -> f32;
+    #[link_name = "llvm.nvvm.sin.approx.ftz.f"]
+    fn llvm_sin_ftz(a: f32) -> f32;
+    #[link_name = "llvm.nvvm.cos.approx.ftz.f"]
+    fn llvm_cos_ftz(a: f32) -> f32;
 }
 
 /// Safe wrappers of intrinsics without preconditions.
@@ -85,12 +97,39 @@ intrinsics! {
     rint_f64 = llvm_rint_f64(a: f64) -> f64;
     /// The smaller; the other where one is NaN.
     min_f32 = llvm_minnum_f32(a: f32, b: f32) -> f32;
-    /// 2ᵃ to 2 ulp (PTX ISA, `ex2.approx.f32`), subnormals included.
-    ex2_approx = llvm_ex2(a: f32) -> f32;
-    /// 2ᵃ to 2 ulp, results below 2⁻¹²⁶ flushed to zero: one instruction instead of four.
+    /// The larger; the other where one is NaN.
+    max_f32 = llvm_maxnum_f32(a: f32, b: f32) -> f32;
+    /// 2ᵃ to 2 ulp (PTX ISA, `ex2.approx.f32`), results below 2⁻¹²⁶ flushed to zero: one instruction instead of four.
     ex2_approx_ftz = llvm_ex2_ftz(a: f32) -> f32;
     /// 1/√a to a relative 2⁻²²·⁹ (PTX ISA, `rsqrt.approx.f32`): 2.2 ulp.
     rsqrt_approx = llvm_rsqrt(a: f32) -> f32;
+    /// The same with subnormal arguments as zero.
+    rsqrt_approx_ftz = llvm_rsqrt_ftz(a: f32) -> f32;
+    /// √a to a relative 2⁻²³; subnormal arguments are zero.
+    sqrt_approx = llvm_sqrt_ftz(a: f32) -> f32;
+    /// a / b to 2 ulp for |b| from 2⁻¹²⁶ to 2¹²⁶; 0 for larger finite b.
+    div_approx = llvm_div_ftz(a: f32, b: f32) -> f32;
+    /// log2 a to a relative 2⁻²², for a in (½, 2) an absolute one; subnormal arguments are zero.
+    lg2_approx_ftz = llvm_lg2_ftz(a: f32) -> f32;
+    /// sin a to an absolute 2⁻²⁰·⁵ in [−2π, 2π].
+    sin_approx_ftz = llvm_sin_ftz(a: f32) -> f32;
+    /// cos a to an absolute 2⁻²⁰·⁵ in [−2π, 2π].
+    cos_approx_ftz = llvm_cos_ftz(a: f32) -> f32;
+}
+
+/// a · b + c in one rounding, clamped to [0, 1]; 0 for NaN.
+#[inline(always)]
+pub fn fma_saturating(a: f32, b: f32, c: f32) -> f32 {
+    let d: f32;
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!(
+            "fma.rn.sat.f32 {0}, {1}, {2}, {3};",
+            out(reg32) d, in(reg32) a, in(reg32) b, in(reg32) c,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    d
 }
 
 /// Waits until every thread of the block is here, and makes their shared memory writes visible.
@@ -101,6 +140,19 @@ intrinsics! {
 pub unsafe fn sync_threads() {
     // SAFETY: the caller's promise.
     unsafe { llvm_barrier(0) }
+}
+
+/// A comment in the PTX, for tools that read it: outer rows of a thread, inner rows of a register tile, columns of an inner row.
+#[inline(always)]
+pub fn shape_note<const R: usize, const Q: usize, const USED: usize>() {
+    // SAFETY: a comment.
+    unsafe {
+        asm!(
+            "// keops: outer rows {r}, inner rows {q}, inner columns {used}",
+            r = const R, q = const Q, used = const USED,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
 }
 
 /// Declares `BYTES` of shared memory, aligned to 16, and returns its address.

@@ -8,9 +8,9 @@
 //! Invariants: inner rows reach a state row in descending order. Every thread of a block makes the same number of trips
 //! through the tile loop, whatever rows it owns, because each trip holds two barriers; a thread without a row of its own
 //! repeats the last row and does not store.
-use super::gpu::Device;
+use super::gpu::{Device, Token};
 use super::inner::{Inner, InnerRaw, InnerSlot};
-use super::intrinsics::{block_idx_x, block_idx_y, shared_tile, sync_threads, thread_idx_x};
+use super::intrinsics::{block_idx_x, block_idx_y, shape_note, shared_tile, sync_threads, thread_idx_x};
 use super::rows::{Out, Outer, Params, Sink, Source, State, Stored};
 use crate::abi::{BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
 use crate::kernel::Kernel;
@@ -51,17 +51,18 @@ with_shape! {
     ///
     /// # Safety
     /// The launch ABI (`abi`): BLOCK threads, pointers to as many rows as the numbers say.
-    fn reduce<T, K, X: Source<T>, Y: Source<T>, O: Sink<T>>(
+    fn reduce<T, K, S: Token<T>, X: Source<T>, Y: Source<T>, O: Sink<T>>(
         m: u32, n: u32, first: u32, phase: u32, parts: u32, flush: u32, states: *mut T, params: *const T,
         outer: X, inner: Y, outputs: O,
     ) {
         if m == 0 {
             return;
         }
-        let tile = Tile::<T::Token, R, 1>(T::TOKEN);
+        let tile = Tile::<S, R, 1>(S::TOKEN);
+        shape_note::<R, Q, USED>();
         // SAFETY: the parameters are an argument of the launch.
         let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD>::new(params) };
-        K::prepare_params(Tile::<T::Token, 1, 1>(T::TOKEN), &mut p);
+        K::prepare_params(Tile::<S, 1, 1>(S::TOKEN), &mut p);
 
         let own = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
         let mut rows = [0u32; R];
@@ -94,7 +95,7 @@ with_shape! {
             let (begin, end) = part_range(n, TILE, parts, block_idx_y());
             // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time, with the same range.
             unsafe {
-                fold::<T, K, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
+                fold::<T, K, S, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
                     INNER_HELD, TILE, SHARED>(begin, end, flush, inner, &p, &x, &mut state);
             }
             if phase == FOLD {
@@ -114,7 +115,7 @@ with_shape! {
     ///
     /// # Safety
     /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same range.
-    fn fold<T, K, X: Source<T>, Y: Source<T>>(
+    fn fold<T, K, S: Token<T>, X: Source<T>, Y: Source<T>>(
         begin: u32,
         end: u32,
         flush: u32,
@@ -123,7 +124,7 @@ with_shape! {
         x: &Outer<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>,
         state: &mut State<T, R, ROW>,
     ) {
-        let rows = Tile::<T::Token, R, 1>(T::TOKEN);
+        let rows = Tile::<S, R, 1>(S::TOKEN);
         // SAFETY: once in the kernel, by the caller's promise.
         let shared = unsafe { shared_tile::<SHARED>() };
         let mut registers = K::begin(rows, state);
@@ -141,7 +142,7 @@ with_shape! {
             // keeps the tile while others still read it, the second makes the new one visible.
             unsafe {
                 sync_threads();
-                load_tile::<T, K, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, USED, STRIDE, INNER_HELD>(shared, start, end, inner, p);
+                load_tile::<T, K, S, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, USED, STRIDE, INNER_HELD>(shared, start, end, inner, p);
                 sync_threads();
             }
             let mut left = end - start;
@@ -161,7 +162,7 @@ with_shape! {
                     left -= Q as u32;
                     // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
                     let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
-                    K::step(Tile::<T::Token, R, Q>(T::TOKEN), p, x, &y, &mut registers);
+                    K::step(Tile::<S, R, Q>(S::TOKEN), p, x, &y, &mut registers);
                 }
                 let last = below == 0 && end == begin;
                 if TILE as usize >= FLUSH_ROWS || folded >= enough || last {
@@ -182,6 +183,7 @@ with_shape! {
 unsafe fn load_tile<
     T: Device,
     K: Kernel<T>,
+    S: Token<T>,
     Y: Source<T>,
     const PARAMS: usize,
     const PARAMS_ALL: usize,
@@ -222,7 +224,7 @@ unsafe fn load_tile<
                     InnerSlot::<USED>::new(shared + (row - start) * STRIDE, row),
                 )
             };
-            K::prepare_inner(Tile::<T::Token, 1, 1>(T::TOKEN), p, &y, &mut used);
+            K::prepare_inner(Tile::<S, 1, 1>(S::TOKEN), p, &y, &mut used);
             row += BLOCK;
         }
     }

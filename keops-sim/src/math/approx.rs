@@ -138,9 +138,16 @@ fn mix(x: u64) -> u64 {
 fn choose(exact: f64, bound: Bound, bias: Bias, hash: u64) -> f32 {
     let nearest = exact as f32;
     let (low, high) = match bound {
-        Ulp(steps) => (0..steps).fold((nearest, nearest), |(low, high), _| {
-            (low.next_down(), high.next_up())
-        }),
+        // Beyond the range by more than any bound.
+        Ulp(_) if exact.abs() > 2f64.powi(128) * (1.0 + TWO_M20) => (nearest, nearest),
+        Ulp(_) if nearest.is_infinite() => (nearest.next_down(), nearest.next_up()),
+        // In the last place of the correctly rounded result, also where that is a power of two or right below one.
+        Ulp(units) => {
+            let size = nearest.abs();
+            let ulp = f64::from(size) - f64::from(size.next_down());
+            let ulp = ulp.max(f64::from(size.next_up().min(f32::MAX)) - f64::from(size));
+            inside(nearest.into(), f64::from(units) * ulp)
+        }
         Relative(e) => inside(exact, exact.abs() * e),
         Absolute(e) => inside(exact, e),
     };
