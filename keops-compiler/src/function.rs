@@ -8,6 +8,7 @@ use crate::graph::derive::expand;
 use crate::graph::rebuild::decompose;
 use crate::graph::simplify::{late, simplify};
 use crate::graph::{Graph, Kind, NodeId};
+use crate::item::Arithmetic;
 use crate::lower::kernel::{KernelIr, lower_pass};
 use crate::schedule::{Output, schedule};
 use crate::types::{Axis, Element, Indices, Shape, Type};
@@ -34,6 +35,8 @@ pub struct Formula {
     pub graph: Graph,
     /// What it returns.
     pub outputs: Vec<Output>,
+    /// How exactly it is computed.
+    pub arithmetic: Arithmetic,
     /// Reductions that have no value for no rows, as the user wrote them.
     pub needs_rows: Vec<(Axis, String)>,
 }
@@ -83,6 +86,7 @@ impl Formula {
             inputs,
             graph,
             outputs,
+            arithmetic: Arithmetic::Default,
             needs_rows,
         }
     }
@@ -204,7 +208,7 @@ impl Formula {
     /// Schedules and lowers.
     pub fn compile(&self) -> Function {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.node).collect();
-        let (mut graph, roots) = late(&self.graph, &roots);
+        let (mut graph, roots) = late(&self.graph, &roots, self.arithmetic);
         let outputs: Vec<Output> = roots
             .iter()
             .zip(&self.outputs)

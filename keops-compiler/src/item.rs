@@ -22,6 +22,8 @@ pub struct Program {
 pub struct Signature {
     /// Doc comments and attributes, in front of `fn`.
     pub attributes: TokenStream,
+    /// How exactly it is computed, if it says so or what it is derived from does.
+    pub arithmetic: Option<Arithmetic>,
     /// `pub`, `pub(crate)`, … or nothing.
     pub visibility: TokenStream,
     /// The item's name; `formula` in the expression form.
@@ -30,6 +32,26 @@ pub struct Signature {
     pub scalar: Scalar,
     /// Its variables, in the order of declaration; of a broken item only those that could be read.
     pub variables: Vec<Variable>,
+}
+
+/// How exactly an item is to be computed: `#[keops(precise)]`, `#[keops(fast_math)]`, or neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Within the documented bounds of functions.
+    #[default]
+    Default,
+    /// No function is replaced by a cheaper form of it: `exp` is that of its argument as rounded.
+    Precise,
+    /// Formulas may be rearranged, and device code may use approximate functions.
+    FastMath,
+}
+
+impl Arithmetic {
+    /// What an attribute says, with the name it says it by.
+    pub const OPTIONS: [(&'static str, Arithmetic); 2] = [
+        ("precise", Arithmetic::Precise),
+        ("fast_math", Arithmetic::FastMath),
+    ];
 }
 
 /// The float type of an item.

@@ -7,6 +7,7 @@ use keops_compiler::graph::rebuild::decompose;
 use keops_compiler::graph::simplify::{late, simplify};
 use keops_compiler::graph::{Graph, NodeId};
 use keops_compiler::interpret::{apply, evaluate};
+use keops_compiler::item::Arithmetic;
 use keops_compiler::ops::{self, Arity, Body, OPS, Op, Syntax, neg, place};
 use keops_compiler::types::{Axis, Element, Shape, Type};
 use keops_compiler::value::Value;
@@ -309,7 +310,7 @@ fn simplification_is_exact() {
                     1e-15,
                     &what,
                 );
-                let (kernel, kernel_roots) = late(&simple, &simple_roots);
+                let (kernel, kernel_roots) = late(&simple, &simple_roots, Arithmetic::Default);
                 assert_close(
                     &evaluate(&kernel, &kernel_roots, &s.inputs)[0][0],
                     expected,

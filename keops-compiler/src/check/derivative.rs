@@ -72,6 +72,7 @@ pub(super) fn check(
         return Err(Box::new(signature));
     };
     signature.scalar = item.signature.scalar.clone();
+    signature.arithmetic = signature.arithmetic.or(item.signature.arithmetic);
     signature.variables = item.signature.variables.clone();
     let number = item
         .signature

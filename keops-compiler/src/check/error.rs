@@ -66,6 +66,15 @@ pub enum CheckError {
     MissingEquals,
     /// `#![…]`
     InnerAttribute,
+    /// `#[keops(other)]`
+    UnknownOption {
+        /// The option.
+        name: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+    },
+    /// `#[keops(precise, fast_math)]`
+    ContradictoryOptions,
     /// `a < b < c`
     ChainedComparison,
     /// `f::<3>(x)` of something that is not a reduction.

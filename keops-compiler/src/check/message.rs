@@ -60,6 +60,17 @@ impl CheckError {
                 "inner attributes are not accepted",
                 "write `#[…]` without `!`",
             ),
+            E::UnknownOption { name, suggestion } => plain(
+                format!("there is no option `{name}`"),
+                match suggestion {
+                    Some(suggestion) => format!("did you mean `{suggestion}`?"),
+                    None => "the options are `precise` and `fast_math`".into(),
+                },
+            ),
+            E::ContradictoryOptions => plain(
+                "a formula cannot be both `precise` and `fast_math`",
+                "keep one of the two",
+            ),
             E::ChainedComparison => {
                 plain("comparisons cannot be chained", "write `a < b && b < c`")
             }

@@ -15,6 +15,7 @@ pub(super) const LARGEST: usize = 1 << 16;
 pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
     let mut signature = Signature {
         attributes: source.attributes.clone(),
+        arithmetic: source.arithmetic,
         visibility: source.visibility.clone(),
         name: source.name.clone(),
         scalar: Scalar::F32,

@@ -2,6 +2,7 @@
 
 use super::compiled::{Compiled, Role};
 use crate::emit::{self, ValueTypes};
+use crate::item::Arithmetic;
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
 use crate::types::Shape;
@@ -102,7 +103,7 @@ fn entry(
         name,
         kernel: kernel.to_owned(),
         value_type,
-        fast_math: false,
+        fast_math: item.formula.arithmetic == Arithmetic::FastMath,
         outer: variables(&ir.outer_slots),
         inner: variables(&ir.inner_slots),
         outputs: ir

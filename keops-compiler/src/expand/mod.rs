@@ -62,13 +62,14 @@ pub fn expand(tokens: TokenStream) -> TokenStream {
 pub fn formulas(program: &Program) -> Vec<Formula> {
     let mut formulas: Vec<Formula> = vec![];
     for item in &program.items {
-        let formula = match item.origin {
+        let mut formula = match item.origin {
             Origin::Formula => Formula::new(inputs(item), &item.graph, &item.outputs),
             Origin::Gradient { of, wrt } => formulas[of].vjp(&[wrt]),
             Origin::Tangent { of, wrt } => formulas[of]
                 .jvp_along(&[wrt])
                 .expect("internal error in keops: the checker refuses tangents of indices"),
         };
+        formula.arithmetic = item.signature.arithmetic.unwrap_or_default();
         formulas.push(formula);
     }
     formulas

@@ -223,7 +223,7 @@ fn sum_numbers(g: &mut Graph, value: NodeId) -> NodeId {
 }
 
 /// Σ over the rows of an axis; factors that do not depend on it stay outside.
-fn sum_over(g: &mut Graph, axis: Axis, value: NodeId) -> NodeId {
+pub(super) fn sum_over(g: &mut Graph, axis: Axis, value: NodeId) -> NodeId {
     if !g.indices(value).contains(axis) {
         let count = g.extent(axis);
         return g.apply(&mul::OP, &[value, count]);

@@ -8,6 +8,7 @@ pub mod autodiff;
 pub mod derive;
 pub mod print;
 pub mod rebuild;
+pub mod relax;
 pub mod simplify;
 
 use crate::ops::{self, Op};

@@ -4,7 +4,9 @@
 //! documented accuracy), so user arithmetic keeps its NaN and infinities.
 
 use super::rebuild::{copy, decompose, rebuild};
+use super::relax::relax;
 use super::{Graph, Kind, Node, NodeId};
+use crate::item::Arithmetic;
 use crate::ops::{Body, Simplify};
 use crate::reductions::sum;
 
@@ -25,11 +27,18 @@ pub fn simplify(g: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
     (current, roots)
 }
 
-/// Applies the rules that only pay off for the kernel, then cleans up.
-pub fn late(g: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
-    let (next, roots) = rewrite(g, roots, late_rule);
+/// Applies the rules that only pay off for the kernel, unless the formula asks for functions as written, then cleans up.
+pub fn late(g: &Graph, roots: &[NodeId], arithmetic: Arithmetic) -> (Graph, Vec<NodeId>) {
+    let (next, roots) = match arithmetic {
+        Arithmetic::Precise => (g.clone(), roots.to_vec()),
+        _ => rewrite(g, roots, late_rule),
+    };
     let (next, roots) = decompose(&next, &roots);
-    simplify(&next, &roots)
+    let (next, roots) = simplify(&next, &roots);
+    match arithmetic {
+        Arithmetic::FastMath => relax(&next, &roots),
+        _ => (next, roots),
+    }
 }
 
 fn exact_rule(node: &Node) -> Option<Simplify> {

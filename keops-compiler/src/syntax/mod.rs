@@ -37,6 +37,7 @@ pub mod print;
 pub mod token;
 mod types;
 
+use crate::item::Arithmetic;
 use crate::types::Axis;
 use proc_macro2::{Span, TokenStream};
 
@@ -106,6 +107,8 @@ pub enum Form {
 pub struct ItemSource {
     /// Doc comments and attributes.
     pub attributes: TokenStream,
+    /// What `#[keops(…)]` says, which is not among the attributes.
+    pub arithmetic: Option<Arithmetic>,
     /// `pub`, `pub(crate)`, … or nothing.
     pub visibility: TokenStream,
     /// Its name; `formula` in the expression form.

@@ -6,8 +6,9 @@ use super::cursor::{Failed, Parsed, Parser};
 use super::token::{self, Token};
 use super::{Expr, Form, ItemSource, Name, Region, Source};
 use crate::check::error::CheckError;
-use crate::check::scope;
+use crate::check::{scope, suggest};
 use crate::diagnostics::Diagnostics;
+use crate::item::Arithmetic;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 /// Parses a macro call.
@@ -77,6 +78,7 @@ impl Parser<'_, '_> {
         let body = if reserved(&parameters) { None } else { body };
         Some(ItemSource {
             attributes: TokenStream::new(),
+            arithmetic: None,
             visibility: TokenStream::new(),
             name: Name {
                 text: "formula".into(),
@@ -91,7 +93,7 @@ impl Parser<'_, '_> {
 
     fn item(&mut self) -> Parsed<ItemSource> {
         self.ids = 0;
-        let attributes = self.attributes()?;
+        let (attributes, arithmetic) = self.attributes()?;
         let visibility = self.visibility();
         if self.eat_ident("fn").is_none() {
             return self.unexpected("`fn`");
@@ -99,6 +101,7 @@ impl Parser<'_, '_> {
         let name = self.name("the name of the formula")?;
         let mut item = ItemSource {
             attributes,
+            arithmetic,
             visibility,
             name,
             generic: None,
@@ -160,8 +163,10 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn attributes(&mut self) -> Parsed<TokenStream> {
+    /// Attributes, and what those named `keops` say.
+    fn attributes(&mut self) -> Parsed<(TokenStream, Option<Arithmetic>)> {
         let mut attributes = Vec::new();
+        let mut arithmetic = None;
         while let Some(region) = self.eat_punct("#") {
             if self.at_punct("!") {
                 return self.fail(self.here(), CheckError::InnerAttribute);
@@ -169,11 +174,59 @@ impl Parser<'_, '_> {
             let Some(group) = self.eat_group(Delimiter::Bracket) else {
                 return self.unexpected("`[`");
             };
+            if group.tokens.first().is_some_and(|t| t.is_ident("keops")) {
+                self.inside(group, |p| p.options(&mut arithmetic))?;
+                continue;
+            }
             let mut hash = proc_macro2::Punct::new('#', proc_macro2::Spacing::Alone);
             hash.set_span(region.first);
             attributes.extend([TokenTree::from(hash), group.raw.clone()]);
         }
-        Ok(attributes.into_iter().collect())
+        let arithmetic = arithmetic.map(|(arithmetic, _)| arithmetic);
+        Ok((attributes.into_iter().collect(), arithmetic))
+    }
+
+    /// `keops(option, …)`
+    fn options(&mut self, arithmetic: &mut Option<(Arithmetic, &'static str)>) -> Parsed<()> {
+        self.bump();
+        let Some(group) = self.eat_group(Delimiter::Parenthesis) else {
+            let error = CheckError::Unexpected {
+                expected: "`(`".into(),
+                found: self.peek().map_or("the end".into(), Token::describe),
+                help: Some("write `#[keops(precise)]` or `#[keops(fast_math)]`".into()),
+            };
+            return self.fail(self.here(), error);
+        };
+        if self.peek().is_some() {
+            return self.unexpected("`]`");
+        }
+        self.inside(group, |p| {
+            while p.peek().is_some() {
+                let option = p.name("`precise` or `fast_math`")?;
+                let known = Arithmetic::OPTIONS
+                    .iter()
+                    .find(|(name, _)| *name == option.text);
+                let Some(&(name, meaning)) = known else {
+                    let names = Arithmetic::OPTIONS.iter().map(|(name, _)| *name);
+                    let suggestion = suggest::nearest(&option.text, names);
+                    let error = CheckError::UnknownOption {
+                        name: option.text.clone(),
+                        suggestion: suggestion.map(|s| s.name),
+                    };
+                    return p.fail(option.region(), error);
+                };
+                match *arithmetic {
+                    Some((_, first)) if first != name => {
+                        return p.fail(option.region(), CheckError::ContradictoryOptions);
+                    }
+                    _ => *arithmetic = Some((meaning, name)),
+                }
+                if p.peek().is_some() && p.eat_punct(",").is_none() {
+                    return p.unexpected("`,` or `)`");
+                }
+            }
+            Ok(())
+        })
     }
 
     fn visibility(&mut self) -> TokenStream {

@@ -1,0 +1,109 @@
+//! What `#[keops(precise)]` and `#[keops(fast_math)]` do to the kernels of an item and of what is derived from it.
+
+use keops_compiler::check::parse_and_check;
+use keops_compiler::expand::{device_code, formulas};
+use keops_compiler::item::{Arithmetic, Program};
+use keops_compiler::lower::{Prim, Stmt};
+
+fn program(text: &str) -> Program {
+    let (program, errors) = parse_and_check(text.parse().unwrap());
+    if let Some(error) = errors.iter().next() {
+        panic!("{text}: {}", error.message());
+    }
+    program
+}
+
+/// How often the pair part of each item's first pass uses a primitive.
+fn uses(text: &str, prim: Prim) -> Vec<usize> {
+    let count = |stmts: &[Stmt]| {
+        let is = |stmt: &&Stmt| matches!(stmt, Stmt::Let(_, p, _) if *p == prim);
+        stmts.iter().filter(is).count()
+    };
+    formulas(&program(text))
+        .iter()
+        .map(|formula| count(&formula.compile().passes[0].step))
+        .collect()
+}
+
+const GAUSS: &str =
+    "fn f(x_i: [f32; 3], y_j: [f32; 3], b_j: f32) = sum_j exp(-sqdist(x_i, y_j)) * b_j;";
+
+#[test]
+fn precise_keeps_exp() {
+    for (attribute, exp, folded) in [
+        ("", 0, 1),
+        ("#[keops(precise)]", 1, 0),
+        ("#[keops(fast_math)]", 0, 1),
+    ] {
+        let text = format!("{attribute} {GAUSS}");
+        assert_eq!(uses(&text, Prim::Exp), [exp], "{text}");
+        let nonpositive = uses(&text, Prim::Exp2SumNonpositive);
+        assert_eq!(nonpositive, [folded], "{text}");
+    }
+}
+
+#[test]
+fn derived_items_inherit_or_state() {
+    let text = format!(
+        "#[keops(precise)] {GAUSS}
+         fn inherits = grad(f, x_i);
+         #[keops(fast_math)] fn states = grad(f, x_i);
+         fn inherits_that = grad(states, b_j);
+         fn other(x_i: f32, y_j: f32) = sum_j exp(x_i * y_j);"
+    );
+    let program = program(&text);
+    let stated: Vec<_> = program
+        .items
+        .iter()
+        .map(|i| i.signature.arithmetic)
+        .collect();
+    let (precise, fast) = (Some(Arithmetic::Precise), Some(Arithmetic::FastMath));
+    assert_eq!(stated, [precise, precise, fast, fast, None]);
+    let code = device_code(&program);
+    let fast: Vec<bool> = code
+        .items
+        .iter()
+        .map(|(_, entries)| entries.iter().all(|e| e.fast_math))
+        .collect();
+    assert_eq!(fast, [false, false, true, true, false]);
+}
+
+#[test]
+fn options_may_repeat_and_share_an_attribute() {
+    for text in [
+        "#[keops(precise, precise,)]",
+        "#[keops(precise)] #[inline] #[keops()]",
+    ] {
+        let program = program(&format!("{text} {GAUSS}"));
+        let signature = &program.items[0].signature;
+        assert_eq!(signature.arithmetic, Some(Arithmetic::Precise));
+        assert!(!signature.attributes.to_string().contains("keops"));
+    }
+}
+
+/// Multiplications of a pair, with the fused ones left out.
+fn products(text: &str) -> usize {
+    uses(text, Prim::Mul)[0]
+}
+
+#[test]
+fn fast_math_scales_rows_and_not_pairs() {
+    // A square and the coefficient; without the latter.
+    assert_eq!(products(GAUSS), 2);
+    assert_eq!(products(&format!("#[keops(fast_math)] {GAUSS}")), 1);
+    let scaled = |divisor: &str| {
+        format!(
+            "#[keops(fast_math)] fn f(s: f32, x_i: [f32; 3], y_j: [f32; 3]) = sum_j exp(-sqdist(x_i, y_j) / {divisor});"
+        )
+    };
+    // 2 s² is not negative, so it has a root; s may be.
+    assert_eq!(products(&scaled("(2 * s * s)")), 1);
+    assert_eq!(products(&scaled("s")), 2);
+}
+
+#[test]
+fn fast_math_divides_rows_and_not_pairs() {
+    let text = "fn f(s: f32, x_i: f32, y_j: f32) = sum_j (x_i - y_j) / s;";
+    assert_eq!(uses(text, Prim::Div), [1]);
+    assert_eq!(uses(&format!("#[keops(fast_math)] {text}"), Prim::Div), [0]);
+}
