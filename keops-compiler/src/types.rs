@@ -56,6 +56,8 @@ pub enum Element {
     Bool,
     /// A row index, the result of arg-reductions.
     Index,
+    /// An integer made of the row numbers `i` and `j`, which only comparisons and `real` take.
+    Integer,
 }
 
 /// Type of a value.
@@ -93,6 +95,7 @@ impl fmt::Display for Type {
             (Element::Real, shape) => write!(f, "{shape}"),
             (Element::Bool, Shape::Scalar) => write!(f, "a condition"),
             (Element::Bool, shape) => write!(f, "{shape} of conditions"),
+            (Element::Integer, _) => write!(f, "an integer"),
             (Element::Index, Shape::Scalar) => write!(f, "an index"),
             (Element::Index, shape) => write!(f, "{shape} of indices"),
         }

@@ -100,6 +100,7 @@ pub fn common_shape(element: Element, types: &[Type], first: usize) -> Result<Sh
                 Element::Real => "a real number",
                 Element::Bool => "a condition",
                 Element::Index => "an index",
+                Element::Integer => "an integer",
             };
             return Err(TypeError::Expected {
                 arg: first + k,

@@ -91,6 +91,10 @@ pub trait Isa: Copy {
     fn index_eq(self, a: Self::F, b: Self::F) -> Self::M;
     /// Unsigned order of two indices
     fn index_lt(self, a: Self::F, b: Self::F) -> Self::M;
+    /// The low 16 bits of an index, as a number
+    fn index_low(self, a: Self::F) -> Self::F;
+    /// The high 16 bits of an index, as a number
+    fn index_high(self, a: Self::F) -> Self::F;
     /// Logical and
     fn and(self, a: Self::M, b: Self::M) -> Self::M;
     /// Logical or

@@ -43,6 +43,72 @@ impl<A: Copy, const N: usize> Words<A> for [A; N] {
     }
 }
 
+/// Parameters, as plain numbers.
+pub trait Numbers<T> {
+    /// Column `c`; zero past the last one.
+    fn number(&self, c: usize) -> T;
+}
+
+/// A number cut to an integer, at most 2^40 in size; 0 for NaN.
+#[inline(always)]
+pub fn whole<T: Real>(x: T) -> i64 {
+    let (x, most) = (x.to_f64(), 1_099_511_627_776.0);
+    if x > most {
+        1 << 40u32
+    } else if x < -most {
+        -(1 << 40u32)
+    } else {
+        x as i64
+    }
+}
+
+/// The rows in `0..n` with `inner · row + rest ≥ 0`, or some more.
+#[inline(always)]
+pub fn not_negative(rest: i64, inner: i64, n: i64) -> (i64, i64) {
+    if inner == 0 {
+        (0, if rest >= 0 { n } else { 0 })
+    } else if inner > 0 {
+        (within(-rest / inner, n), n)
+    } else {
+        (0, within(rest / -inner + 1, n))
+    }
+}
+
+#[inline(always)]
+fn within(row: i64, n: i64) -> i64 {
+    if row < 0 {
+        0
+    } else if row > n {
+        n
+    } else {
+        row
+    }
+}
+
+/// The rows in both ranges.
+#[inline(always)]
+pub fn both(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    (
+        if a.0 > b.0 { a.0 } else { b.0 },
+        if a.1 < b.1 { a.1 } else { b.1 },
+    )
+}
+
+/// The rows in either range, and between them.
+#[inline(always)]
+pub fn either(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    if a.0 >= a.1 {
+        b
+    } else if b.0 >= b.1 {
+        a
+    } else {
+        (
+            if a.0 < b.0 { a.0 } else { b.0 },
+            if a.1 > b.1 { a.1 } else { b.1 },
+        )
+    }
+}
+
 /// One pass over all pairs at value type `T`.
 pub trait Kernel<T: Real>: Copy + 'static {
     /// Raw parameter columns; derived ones follow.
@@ -73,9 +139,18 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Whether every long loop of the pair part is a chain of single fused operations (a squared distance, a scalar product),
     /// so that a pair needs one register while it runs: such kernels get large register tiles.
     const FUSED_LOOPS: bool = false;
+    /// Whether [`Kernel::bounds`] may leave rows out.
+    const BOUNDED: bool = false;
     /// Accumulators in registers while a block of inner rows is folded.
     type State<A: Copy>: Words<A>;
 
+    /// The inner rows that can matter to the outer rows `first..=last`, out of `n`: the first and the one behind the last.
+    /// The terms of all others are neutral. `p` has the derived parameters too.
+    #[inline(always)]
+    #[allow(unused_variables, reason = "names for those who override it")]
+    fn bounds<P: Numbers<T>>(p: &P, first: i64, last: i64, n: i64) -> (i64, i64) {
+        (0, n)
+    }
     /// Computes the derived parameter columns from the raw ones: reads `p` and writes columns from `PARAMS` on.
     fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P);
     /// Computes the derived outer columns: reads and writes `x`, from column `OUTER` on.

@@ -22,6 +22,8 @@ pub trait Real: Copy + 'static {
     const MAGIC: f64;
     /// The value nearest to `x`.
     fn of(x: f64) -> Self;
+    /// The same number.
+    fn to_f64(self) -> f64;
     /// The index `j` as a bit pattern.
     fn from_index(j: u32) -> Self;
     /// The index that [`Real::from_index`] stored.
@@ -37,6 +39,10 @@ impl Real for f32 {
     #[inline(always)]
     fn of(x: f64) -> f32 {
         x as f32
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self as f64
     }
     #[inline(always)]
     fn from_index(j: u32) -> f32 {
@@ -57,6 +63,10 @@ impl Real for f64 {
     #[inline(always)]
     fn of(x: f64) -> f64 {
         x
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
     }
     #[inline(always)]
     fn from_index(j: u32) -> f64 {

@@ -32,6 +32,12 @@ case!(mixed_derivatives(i x_i: [T; 3], j y_j: [T; 3], j b_j: [T; 3]) = sum_j jvp
 case!(second_order(i x_i: [T; 2], j y_j: [T; 2], p a: [[T; 2]; 2]) = sum_j laplacian(exp(x_i | matvec(a, y_j)), x_i) + divergence(x_i / norm2(x_i), x_i) * y_j[0]);
 case!(row_derivative(i x_i: [T; 2], j y_j: [T; 2]) = grad(logsumexp_j x_i | y_j, x_i));
 
+// Row numbers: conditions that leave rows out, over both axes, and numbers of them.
+case!(row_bands(i x_i: T, j y_j: [T; 2], p w: T) = sum_j if abs(i - j) <= 3 || j == 2 * i + 1 || i + w >= j { x_i * y_j } else { 0.0 });
+case!(row_triangles(i x_i: [T; 2], j y_j: [T; 2]) = sum_i if i < j && !(i == 5) { exp(-sqdist(x_i, y_j)) } else { 0.0 });
+case!(row_extrema(i x_i: T, j y_j: T, p w: T) = (max_j if i - 2 * j + 2 > w { x_i * y_j } else { -INFINITY }) * (min_j if j <= i { x_i + y_j } else { INFINITY }));
+case!(row_distances(i x_i: T, j y_j: T) = sum_j exp(-real(abs(i - j))) * x_i * y_j + real(min(i, 7)) * y_j);
+
 /// Operations that cases above use without their name being written as a call.
 const BY_SYNTAX: &[&str] = &[];
 

@@ -35,6 +35,9 @@ impl Checker<'_> {
         site: &Application<'_>,
         nodes: &[NodeId],
     ) -> Option<NodeId> {
+        if let Some(found) = self.of_integers(op.name, site, nodes) {
+            return found;
+        }
         let params: Vec<i64> = site.params.iter().map(|p| p.0).collect();
         match self.graph.try_apply(op, nodes, &params) {
             Ok(node) => self.sized(node, site.region),

@@ -415,6 +415,24 @@ pub enum CheckError {
     },
     /// A condition as the result.
     ConditionResult,
+    /// An integer as the result.
+    IntegerResult,
+    /// `i` or `j` where no variable has such rows.
+    NoRows {
+        /// The index.
+        axis: Axis,
+    },
+    /// An integer beside a number that is not the same for all rows.
+    IntegerWithReal {
+        /// The operation.
+        operation: String,
+        /// The integer.
+        integer: Box<Typed>,
+        /// The number.
+        other: Box<Typed>,
+    },
+    /// Integers that are no sums of multiples of `i` and `j`.
+    IntegerTooMuch,
     /// A tuple inside a formula.
     NestedTuple,
 

@@ -1,6 +1,7 @@
 //! Checking of one formula: expressions → nodes.
 
 use super::error::{CheckError, Role};
+use super::integers;
 use super::result;
 use super::scope::Scope;
 use super::suggest;
@@ -8,6 +9,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::{Graph, Kind, NodeId};
 use crate::item::{ResultType, Signature};
 use crate::ops;
+use crate::syntax::expr::split_index;
 use crate::syntax::number::Number;
 use crate::syntax::{Expr, ExprKind, ItemSource, Let, Region};
 use crate::types::{Axis, Type};
@@ -51,6 +53,8 @@ pub(super) struct Checker<'a> {
     pub(super) first_reduction: Option<(Axis, String)>,
     /// How many reductions enclose what is checked.
     pub(super) enclosing: usize,
+    /// The axes whose rows are counted.
+    pub(super) counted: Vec<Axis>,
     /// Reductions over both indices have been reported.
     pub(super) mixed: bool,
 }
@@ -79,13 +83,16 @@ pub(super) fn check(
         unresolved: false,
         first_reduction: None,
         enclosing: 0,
+        counted: vec![],
         mixed: false,
     };
     checker.declare_variables(source);
     let mut outputs = Vec::new();
     let is_tuple = checker.outputs(body, &mut outputs);
     for binding in checker.scope.leave(0) {
-        if !checker.unresolved {
+        // A variable that nothing else uses may be there for the number of its rows.
+        let counted = split_index(&binding.name).is_some_and(|(_, a)| checker.counted.contains(&a));
+        if !checker.unresolved && !counted {
             checker.errors.push(
                 binding.region,
                 CheckError::UnusedVariable { name: binding.name },
@@ -213,6 +220,12 @@ impl Checker<'_> {
         }
         if name == "PI" {
             return Some(self.graph.literal(std::f64::consts::PI));
+        }
+        if name == integers::INFINITY {
+            return Some(self.graph.literal(f64::INFINITY));
+        }
+        if let Some(axis) = integers::row(name) {
+            return self.row_number(axis, region);
         }
         if ops::find(name).is_some() {
             return self.report(region, CheckError::FunctionAsValue { name: name.into() });

@@ -3,6 +3,7 @@
 
 use super::error::CheckError;
 use super::wording::{Wording, bare, is, plain, unequal, unknown, wrong_index, wrong_type};
+use crate::graph::integer::LARGEST_FACTOR;
 
 impl CheckError {
     /// The text shown to the user, several lines.
@@ -423,6 +424,32 @@ impl CheckError {
             E::ConditionResult => plain(
                 "the result is a condition, not a number",
                 "write `if c { 1.0 } else { 0.0 }`",
+            ),
+            E::IntegerResult => plain(
+                "the result is an integer made of row numbers",
+                "write `real(…)` for a number",
+            ),
+            E::NoRows { axis } => {
+                let letter = axis.letter();
+                plain(
+                    format!("no variable ends in `_{letter}`, so there are no rows for `{letter}` to count"),
+                    format!("declare a variable that ends in `_{letter}`"),
+                )
+            }
+            E::IntegerWithReal {
+                operation,
+                integer,
+                other,
+            } => Wording {
+                headline: format!("{operation} of an integer needs another integer, or a parameter"),
+                notes: vec![is(integer), is(other)],
+                help: Some(format!("write `real({})` for a number", integer.text)),
+            },
+            E::IntegerTooMuch => plain(
+                format!(
+                    "integers are sums of `i`, `j`, integer literals and one parameter, with factors up to {LARGEST_FACTOR} in all"
+                ),
+                "write `real(i)` and `real(j)` to compute with numbers",
             ),
             E::NestedTuple => plain(
                 "a tuple can only be the whole formula",

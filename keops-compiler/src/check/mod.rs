@@ -8,6 +8,7 @@ mod calculus;
 mod derivative;
 pub mod error;
 mod formula;
+mod integers;
 mod message;
 mod operations;
 mod reduction;

@@ -3,6 +3,7 @@
 use super::apply::{Application, Param};
 use super::error::{CheckError, Role};
 use super::formula::Checker;
+use super::integers;
 use super::suggest;
 use crate::graph::NodeId;
 use crate::graph::derive::Derivative;
@@ -67,6 +68,9 @@ impl Checker<'_> {
     pub(super) fn call(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Option<NodeId> {
         if let Some(kind) = Derivative::find(&name.text) {
             return self.derivative(expr, name, kind, args);
+        }
+        if name.text == integers::REAL {
+            return self.real(expr, name, args);
         }
         let Some(op) = ops::find(&name.text) else {
             return self.unknown_call(name, args);

@@ -21,6 +21,8 @@ pub(super) fn check(
             checker
                 .errors
                 .push(expr.region, CheckError::ConditionResult);
+        } else if ty.element == Element::Integer && checker.is_reduced(node) {
+            checker.errors.push(expr.region, CheckError::IntegerResult);
         } else if !checker.is_reduced(node) {
             let axis = if indices.i && !indices.j {
                 Axis::I

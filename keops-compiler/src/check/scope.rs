@@ -88,6 +88,12 @@ pub fn reserved(name: &str) -> Option<&'static str> {
     if name == "PI" {
         return Some("it is the constant π");
     }
+    if name == "INFINITY" {
+        return Some("it is the constant ∞");
+    }
+    if name == "i" || name == "j" {
+        return Some("it is the number of the row");
+    }
     if is_rust_keyword(name) {
         return Some("it is a word of Rust");
     }

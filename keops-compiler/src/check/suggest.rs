@@ -16,7 +16,7 @@ pub struct Suggestion {
 
 /// The variable, `let` or constant meant by an unknown name.
 pub fn variable<'a>(unknown: &str, declared: impl Iterator<Item = &'a str>) -> Option<Suggestion> {
-    nearest(unknown, declared.chain(["PI"]))
+    nearest(unknown, declared.chain(["PI", "INFINITY"]))
 }
 
 /// The operation or reduction meant by an unknown function.

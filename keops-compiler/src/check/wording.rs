@@ -138,6 +138,7 @@ pub(super) fn wrong_type(
         (Element::Bool, _) if expected != "a condition" => {
             Some(format!("write `if {text} {{ 1.0 }} else {{ 0.0 }}`"))
         }
+        (Element::Integer, _) => Some(format!("write `real({text})` for a number")),
         (Element::Index, _) => Some("return the index itself, and compute with it in Rust".into()),
         (Element::Real, Shape::Scalar) if expected == "a condition" => {
             Some(format!("write `{text} != 0.0`"))

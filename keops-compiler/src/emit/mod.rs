@@ -6,6 +6,7 @@
 
 mod statements;
 
+use crate::lower::bounds::{Linear, Within};
 use crate::lower::cost::{Cost, has_fused_loops};
 use crate::lower::kernel::KernelIr;
 use crate::lower::{Reducer, Slot, UNROLL};
@@ -63,6 +64,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }
+    bounds(&mut out, t, ir);
     let n = ir.registers;
     let _ = writeln!(out, "type State<A: Copy> = [A; {n}];");
     function(
@@ -163,6 +165,49 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
     );
     out.push_str("}\n};\n");
     out
+}
+
+/// Writes which inner rows can matter, if that is known.
+fn bounds(out: &mut String, t: &str, ir: &KernelIr) {
+    let Some(within) = &ir.bounds else { return };
+    let _ = writeln!(out, "const BOUNDED: bool = true;");
+    function(
+        out,
+        t,
+        "bounds<P: kernel::Numbers<@>>(p: &P, first: i64, last: i64, n: i64) -> (i64, i64)",
+        |out| {
+            let result = rows_within(out, within, &mut 0);
+            let _ = writeln!(out, "{result}");
+        },
+    );
+}
+
+/// Writes statements that find the rows; returns the name of the result.
+fn rows_within(out: &mut String, within: &Within, count: &mut usize) -> String {
+    let text = match within {
+        Within::All => "(0, n)".to_string(),
+        Within::NotNegative(Linear { outer, inner, c, w }) => {
+            let o = if *outer > 0 { "last" } else { "first" };
+            let w = w.map_or(String::new(), |(column, minus)| {
+                let sign = if minus { "-" } else { "+" };
+                format!(" + (1i64 {sign} kernel::whole(p.number({column})))")
+            });
+            format!("kernel::not_negative(({outer}i64) * {o} + ({c}i64){w}, {inner}i64, n)")
+        }
+        Within::Both(parts) | Within::Either(parts) => {
+            let [a, b] = parts.each_ref().map(|part| rows_within(out, part, count));
+            let name = if matches!(within, Within::Both(_)) {
+                "both"
+            } else {
+                "either"
+            };
+            format!("kernel::{name}({a}, {b})")
+        }
+    };
+    let name = format!("r{count}");
+    *count += 1;
+    let _ = writeln!(out, "let {name} = {text};");
+    name
 }
 
 /// Writes a function; `@` in the signature is the value type.

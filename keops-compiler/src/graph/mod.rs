@@ -6,6 +6,7 @@
 
 pub mod autodiff;
 pub mod derive;
+pub mod integer;
 pub mod print;
 pub mod rebuild;
 pub mod relax;
@@ -15,6 +16,7 @@ use crate::ops::{self, Op};
 use crate::reductions::{self, Reduction};
 use crate::types::{Axis, Element, Indices, Shape, Type};
 use derive::Derivative;
+use integer::Integer;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -70,6 +72,8 @@ pub enum Kind {
     Reduce(ReductionRef, Axis, usize),
     /// A derivative as the user wrote it, until [`derive::expand`] replaces it: of a value, by a variable.
     Derivative(Derivative),
+    /// An integer made of row numbers, in the checker's graph only.
+    Integer(Integer),
     /// The index of the current row of an axis.
     Row(Axis),
     /// The number of rows of an axis, as a real number.
@@ -142,6 +146,15 @@ impl Graph {
             args: vec![],
             ty,
             indices: Indices::of(axis),
+        })
+    }
+    /// A node that no rule describes.
+    fn leaf(&mut self, kind: Kind, args: Vec<NodeId>, ty: Type, indices: Indices) -> NodeId {
+        self.insert(Node {
+            kind,
+            args,
+            ty,
+            indices,
         })
     }
     /// A variable that is no input, with the rows of a value that it stands for.

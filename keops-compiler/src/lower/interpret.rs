@@ -26,6 +26,8 @@ pub struct Frame {
     pub row: Vec<f64>,
     /// Accumulators.
     pub state: Vec<f64>,
+    /// Whether every primitive rounds to f32.
+    pub single: bool,
     /// Columns written by [`Stmt::Put`].
     pub put: Vec<f64>,
 }
@@ -80,7 +82,13 @@ impl Machine<'_> {
         match stmt {
             Stmt::Let(reg, prim, args) => {
                 let args: Vec<f64> = args.iter().map(|a| self.get(a)).collect();
-                self.registers.insert(*reg, eval(*prim, &args));
+                let value = eval(*prim, &args);
+                let value = if self.frame.single {
+                    f64::from(value as f32)
+                } else {
+                    value
+                };
+                self.registers.insert(*reg, value);
             }
             Stmt::SumValue(reg, ix) => {
                 let at = self.ix(ix);
@@ -233,6 +241,8 @@ fn eval(prim: Prim, a: &[f64]) -> f64 {
                 a[2]
             }
         }
+        Prim::IndexLow => a[0] % 65536.0,
+        Prim::IndexHigh => (a[0] / 65536.0).floor(),
         Prim::Lt | Prim::IndexLt => f64::from(a[0] < a[1]),
         Prim::Le => f64::from(a[0] <= a[1]),
         Prim::Eq | Prim::IndexEq => f64::from(a[0] == a[1]),

@@ -7,6 +7,7 @@
 //! Invariant: column numbers here and in the emitted constants agree: raw columns first, in slot order, then derived ones;
 //! inner rows as the pair part reads them hold the raw columns it uses, then the derived ones.
 
+use super::bounds::{Conditions, Within};
 use super::contract::contract;
 use super::{Ix, Location, Lowerer, Operand, Reducer, Slot, Space, Stmt, flat};
 use crate::graph::{Graph, Kind, NodeId};
@@ -65,6 +66,8 @@ pub struct KernelIr {
     pub outer_index: bool,
     /// Whether anything reads the inner row's index.
     pub inner_index: bool,
+    /// Which inner rows can matter; `None`: all.
+    pub bounds: Option<Within>,
     /// Reducer states.
     pub slots: Vec<Slot>,
     /// Accumulators in registers.
@@ -110,6 +113,7 @@ pub fn lower_pass(g: &mut Graph, schedule: &Schedule, pass: &Pass) -> KernelIr {
     let mut ir = plan.columns();
     plan.reducers(&mut ir, &feeds);
 
+    ir.bounds = plan.bounds(&feeds);
     ir.prepare_params = plan.derive(
         Space::Parameter,
         plan.params_base(&ir),
@@ -336,6 +340,19 @@ impl<'a> Plan<'a> {
         self.locations = locations;
         self.raw_inner = raw_inner;
         ir
+    }
+
+    /// The inner rows that matter to any of the reducers.
+    fn bounds(&self, feeds: &[(NodeId, crate::reductions::Feed)]) -> Option<Within> {
+        let conditions = Conditions {
+            g: self.g,
+            outer: self.pass.outer,
+            locations: &self.locations,
+        };
+        let all = feeds
+            .iter()
+            .map(|(_, feed)| conditions.of_feed(feed.reducer, feed.nodes[0]));
+        all.reduce(Within::either).filter(|w| *w != Within::All)
     }
 
     fn params_base(&self, ir: &KernelIr) -> usize {

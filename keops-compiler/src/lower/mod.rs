@@ -8,6 +8,7 @@
 //! Invariants: a number is emitted once per loop nest (memoised), in the outermost loop that has its index's variables.
 
 mod arrays;
+pub mod bounds;
 mod contract;
 pub mod cost;
 pub mod interpret;

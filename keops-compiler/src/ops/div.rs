@@ -27,6 +27,9 @@ pub static OP: Op = Op {
             vec![Some(left), Some(g.apply(&neg::OP, &[scaled]))]
         },
         simplify: |g, args, _| {
+            if let Some(gate) = gate::times(g, &OP, args[0], args[1]) {
+                return Some(gate);
+            }
             if g.as_constant(args[1]) == Some(1.0) && g.shape(args[1]) == Shape::Scalar {
                 return Some(args[0]);
             }

@@ -28,10 +28,15 @@ pub mod exp;
 pub mod exp2_sum;
 pub mod extract;
 pub mod first_equal;
+pub mod gate;
 pub mod ge;
 pub mod gt;
 pub mod index;
 pub mod index_eq;
+pub mod index_high;
+pub mod index_low;
+pub mod index_lt;
+pub mod index_within;
 pub mod inv;
 pub mod inv_or_zero;
 pub mod larger;
@@ -75,6 +80,7 @@ pub mod tanh;
 pub mod trace;
 pub mod transpose;
 pub mod vecmat;
+pub mod whole;
 
 /// Everything about one operation.
 pub struct Op {
@@ -266,10 +272,16 @@ pub static OPS: &[&Op] = &[
     &largest::OP,
     &first_equal::OP,
     &inv_or_zero::OP,
+    &gate::OP,
     &take::OP,
     &place::OP,
     &diagonal::OP,
     &index_eq::OP,
+    &index_lt::OP,
+    &index_low::OP,
+    &index_high::OP,
+    &index_within::OP,
+    &whole::OP,
     &exp2_sum::OP,
 ];
 

@@ -45,6 +45,11 @@ pub static OP: Op = Op {
                 let product = g.apply(&OP, &[args[0], b]);
                 return Some(g.apply(&neg::OP, &[product]));
             }
+            for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
+                if let Some(gate) = gate::times(g, &OP, this, other) {
+                    return Some(gate);
+                }
+            }
             // The zeros of a derivative are zeros, whatever they meet.
             for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
                 if let Some((part, offset)) = place::parts(g, this) {

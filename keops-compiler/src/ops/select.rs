@@ -34,9 +34,8 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Select, a),
         vjp: |g, call| {
-            let zero = g.literal(0.0);
-            let chosen = g.apply(&OP, &[call.args[0], call.cotangent, zero]);
-            let other = g.apply(&OP, &[call.args[0], zero, call.cotangent]);
+            let chosen = g.apply_with(&gate::OP, &[call.args[0], call.cotangent], &[0]);
+            let other = g.apply_with(&gate::OP, &[call.args[0], call.cotangent], &[1]);
             vec![None, Some(chosen), Some(other)]
         },
         simplify: |g, args, _| {

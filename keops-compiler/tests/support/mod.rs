@@ -36,7 +36,7 @@ impl Random {
         let data = (0..ty.shape.len())
             .map(|_| match ty.element {
                 Element::Bool => f64::from(self.unit() < 0.5),
-                Element::Index => (self.unit() * 3.0).floor(),
+                Element::Index | Element::Integer => (self.unit() * 3.0).floor(),
                 Element::Real => {
                     let free =
                         |x: f64| x.abs() > 1e-3 && taken.iter().all(|t| (t - x).abs() > 1e-3);

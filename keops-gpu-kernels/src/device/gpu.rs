@@ -181,6 +181,14 @@ macro_rules! token {
                 a.to_index() < b.to_index()
             }
             #[inline(always)]
+            fn index_low(self, a: $float) -> $float {
+                (a.to_index() & 0xffff) as $float
+            }
+            #[inline(always)]
+            fn index_high(self, a: $float) -> $float {
+                (a.to_index() >> 16u32) as $float
+            }
+            #[inline(always)]
             fn and(self, a: bool, b: bool) -> bool {
                 a & b
             }

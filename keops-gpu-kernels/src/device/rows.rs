@@ -5,7 +5,7 @@
 //!
 //! Invariant: a column out of range reads as zero and writes nothing; no accessor touches memory outside its rows.
 use super::gpu::Device;
-use crate::kernel::{Columns, ColumnsMut};
+use crate::kernel::{Columns, ColumnsMut, Numbers};
 use crate::mini_core::*;
 
 /// The variables of one side in global memory, side by side as the columns of one row. Written out per entry.
@@ -86,6 +86,14 @@ impl<
     #[inline(always)]
     fn index(&self) -> [[T; Q]; R] {
         [[T::ZERO; Q]; R]
+    }
+}
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> Numbers<T>
+    for Params<T, RAW, ALL, HELD>
+{
+    #[inline(always)]
+    fn number(&self, c: usize) -> T {
+        self.value(c)
     }
 }
 impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> ColumnsMut<[[T; 1]; 1]>

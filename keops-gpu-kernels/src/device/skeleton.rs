@@ -13,7 +13,7 @@ use super::inner::{Inner, InnerRaw, InnerSlot};
 use super::intrinsics::{block_idx_x, block_idx_y, shape_note, shared_tile, sync_threads, thread_idx_x};
 use super::rows::{Out, Outer, Params, Sink, Source, State, Stored};
 use crate::abi::{BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Numbers};
 use crate::mini_core::*;
 use crate::tile::{Pairs, Tile};
 
@@ -93,6 +93,8 @@ with_shape! {
         } else {
             // All rows where there is one part.
             let (begin, end) = part_range(n, TILE, parts, block_idx_y());
+            let (begin, end) = matters::<T, K, PARAMS, PARAMS_ALL, PARAMS_HELD>(
+                &p, block_idx_x() * (BLOCK * R as u32), BLOCK * R as u32, m, n, first, TILE, begin, end);
             // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time, with the same range.
             unsafe {
                 fold::<T, K, S, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
@@ -173,6 +175,45 @@ with_shape! {
             }
         }
     }
+}
+
+/// The inner rows out of `begin..end` that can matter to the `count` outer rows from `own` on, those before in whole tiles:
+/// the same for all threads of a block.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn matters<
+    T: Device,
+    K: Kernel<T>,
+    const PARAMS: usize,
+    const PARAMS_ALL: usize,
+    const PARAMS_HELD: usize,
+>(
+    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
+    own: u32,
+    count: u32,
+    m: u32,
+    n: u32,
+    first: u32,
+    tile: u32,
+    begin: u32,
+    end: u32,
+) -> (u32, u32) {
+    if !K::BOUNDED {
+        return (begin, end);
+    }
+    let own = own as i64;
+    let last = if own + count as i64 > m as i64 {
+        m as i64 - 1
+    } else {
+        own + count as i64 - 1
+    };
+    let (low, high) = K::bounds(p, own + first as i64, last + first as i64, n as i64);
+    let low = low as u32 & !(tile - 1);
+    let high = high as u32;
+    (
+        if low > begin { low } else { begin },
+        if high < end { high } else { end },
+    )
 }
 
 /// Prepares the inner rows `start .. end` into the tile.

@@ -163,12 +163,16 @@ impl<T: Float> Job<'_, T> {
                 vector.fill(word);
             }
         }
+        let matters = self.matters(&rows);
         if cut.segments == 1 {
-            self.fold(x, rows.len(), blocks, states, 0..self.n, &work, memory);
+            self.fold(x, rows.len(), blocks, states, matters, &work, memory);
         } else {
             let segment = |(index, state): (usize, &mut [T])| -> Result<(), usize> {
-                let range =
-                    bound(self.n, index, cut.segments)..bound(self.n, index + 1, cut.segments);
+                let range = bound(self.n, index, cut.segments).max(matters.start)
+                    ..bound(self.n, index + 1, cut.segments).min(matters.end);
+                if range.is_empty() {
+                    return Ok(());
+                }
                 let work = self.work(rows.len());
                 let lengths = [work.raw, work.used, work.rows, work.across];
                 let mut scratch = Scratch::new::<T>(&lengths)?;
@@ -210,6 +214,18 @@ impl<T: Float> Job<'_, T> {
             column += output.columns();
         }
         Ok(())
+    }
+
+    /// The inner rows that can matter to some outer rows.
+    fn matters(&self, outer: &Range<usize>) -> Range<usize> {
+        let Some(bounds) = self.table.bounds else {
+            return 0..self.n;
+        };
+        // Rows are below 2^32.
+        let (first, last) = (outer.start as i64, outer.end as i64 - 1);
+        let (begin, end) = bounds(self.params, first, last, self.n as i64);
+        let row = |at: i64| usize::try_from(at).unwrap_or(0).min(self.n);
+        row(begin).min(row(end))..row(end)
     }
 
     /// Merges the state rows `other` into `first`, row by row.

@@ -3,7 +3,7 @@
 //! Invariant: the functions of an instruction set are called only on machines that have it; they are instances of
 //! [`tile`], whose safety contracts they keep.
 use keops_gpu_kernels::isa::Isa;
-use keops_gpu_kernels::kernel::Kernel;
+use keops_gpu_kernels::kernel::{Kernel, Numbers};
 
 use super::access::Single;
 use super::isa::Level;
@@ -29,6 +29,23 @@ pub(crate) struct Entry<T> {
     pub(crate) finish: unsafe fn(*const T, *const T, *const T, *mut T, usize),
 }
 
+/// From all parameters, the first and last outer row and the number of inner rows to the first inner row and the one behind
+/// the last.
+pub(crate) type Bounds<T> = fn(&[T], i64, i64, i64) -> (i64, i64);
+
+/// The parameters, as plain numbers.
+struct Parameters<'a, T>(&'a [T]);
+
+impl<T: Float> Numbers<T> for Parameters<'_, T> {
+    fn number(&self, c: usize) -> T {
+        self.0.get(c).copied().unwrap_or(T::of(0.0))
+    }
+}
+
+fn bounds<T: Float, K: Kernel<T>>(params: &[T], first: i64, last: i64, n: i64) -> (i64, i64) {
+    K::bounds(&Parameters(params), first, last, n)
+}
+
 /// All functions of one kernel, made by [`table`].
 pub struct Table<T> {
     pub(crate) sizes: Sizes,
@@ -36,6 +53,8 @@ pub struct Table<T> {
     prepare_params: unsafe fn(*mut T),
     /// Writes the neutral state row: `sizes.state` values.
     init: unsafe fn(*mut T),
+    /// The inner rows that can matter to some outer rows, given all parameters; `None`: all.
+    pub(crate) bounds: Option<Bounds<T>>,
     /// Merges a state row (second) into another, each with the distance of its words.
     pub(crate) combine: unsafe fn(*mut T, usize, *const T, usize),
     #[cfg(target_arch = "x86_64")]
@@ -299,6 +318,11 @@ pub const fn table<T: Float, K: Kernel<T>>() -> Table<T> {
         sizes: SizesOf::<T, K>::SIZES,
         prepare_params: scalar::prepare_params::<T, K>,
         init: scalar::init::<T, K>,
+        bounds: if K::BOUNDED {
+            Some(bounds::<T, K>)
+        } else {
+            None
+        },
         combine: scalar::combine::<T, K>,
         #[cfg(target_arch = "x86_64")]
         avx512: avx512::entry::<T, K>(),

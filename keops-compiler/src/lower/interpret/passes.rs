@@ -99,7 +99,19 @@ pub fn run_pass(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<Rows> 
         let put = derived(&ir.prepare_outer, &frame);
         extend(&mut frame.outer, &put, ir.outer_raw);
         frame.state = neutral(ir);
-        for inner_index in (0..ir.inner.map_or(0, |a| rows(Some(a)))).rev() {
+        let n = ir.inner.map_or(0, |a| rows(Some(a)));
+        // As an engine that takes three outer rows at a time.
+        let (begin, end) = match &ir.bounds {
+            None => (0, n),
+            Some(bounds) => {
+                let first = outer_index - outer_index % 3;
+                let last = (first + 2).min(rows(ir.outer) - 1);
+                let parameter = |column: usize| base.parameters[column];
+                let (begin, end) = bounds.rows(first as i64, last as i64, n as i64, &parameter);
+                (begin as usize, end as usize)
+            }
+        };
+        for inner_index in (begin..end.max(begin)).rev() {
             let raw = gather(&ir.inner_slots, inner_index);
             (frame.inner, frame.inner_index) = (raw, inner_index);
             if !ir.inner_plain {

@@ -51,6 +51,8 @@ token! {
         pick_min(s, a, b) = _mm256_min_ps(a, b);
         pick_max(s, a, b) = _mm256_max_ps(a, b);
         rint(s, a) = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
+        index_low(s, a) = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0xffff)));
+        index_high(s, a) = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(_mm256_castps_si256(a)));
         add_exponent(s, p, m) = _mm256_castsi256_ps(_mm256_add_epi32(
             _mm256_castps_si256(p),
             _mm256_slli_epi32::<23>(_mm256_castps_si256(m)),
@@ -99,6 +101,20 @@ token! {
         pick_min(s, a, b) = _mm256_min_pd(a, b);
         pick_max(s, a, b) = _mm256_max_pd(a, b);
         rint(s, a) = _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
+        index_low(s, a) = _mm256_sub_pd(
+            _mm256_or_pd(
+                _mm256_and_pd(a, _mm256_castsi256_pd(_mm256_set1_epi64x(0xffff))),
+                _mm256_set1_pd(TWO_52),
+            ),
+            _mm256_set1_pd(TWO_52),
+        );
+        index_high(s, a) = _mm256_sub_pd(
+            _mm256_or_pd(
+                _mm256_castsi256_pd(_mm256_srli_epi64::<16>(_mm256_castpd_si256(a))),
+                _mm256_set1_pd(TWO_52),
+            ),
+            _mm256_set1_pd(TWO_52),
+        );
         add_exponent(s, p, m) = _mm256_castsi256_pd(_mm256_add_epi64(
             _mm256_castpd_si256(p),
             _mm256_slli_epi64::<52>(_mm256_castpd_si256(m)),

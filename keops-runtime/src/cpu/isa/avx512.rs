@@ -39,6 +39,8 @@ token! {
         pick_min(s, a, b) = _mm512_min_ps(a, b);
         pick_max(s, a, b) = _mm512_max_ps(a, b);
         rint(s, a) = _mm512_roundscale_ps::<_MM_FROUND_TO_NEAREST_INT>(a);
+        index_low(s, a) = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0xffff)));
+        index_high(s, a) = _mm512_cvtepi32_ps(_mm512_srli_epi32::<16>(_mm512_castps_si512(a)));
         add_exponent(s, p, m) = _mm512_castsi512_ps(_mm512_add_epi32(
             _mm512_castps_si512(p),
             _mm512_slli_epi32::<23>(_mm512_castps_si512(m)),
@@ -80,6 +82,8 @@ token! {
         pick_min(s, a, b) = _mm512_min_pd(a, b);
         pick_max(s, a, b) = _mm512_max_pd(a, b);
         rint(s, a) = _mm512_roundscale_pd::<_MM_FROUND_TO_NEAREST_INT>(a);
+        index_low(s, a) = _mm512_cvtepi64_pd(_mm512_and_si512(_mm512_castpd_si512(a), _mm512_set1_epi64(0xffff)));
+        index_high(s, a) = _mm512_cvtepi64_pd(_mm512_srli_epi64::<16>(_mm512_castpd_si512(a)));
         add_exponent(s, p, m) = _mm512_castsi512_pd(_mm512_add_epi64(
             _mm512_castpd_si512(p),
             _mm512_slli_epi64::<52>(_mm512_castpd_si512(m)),

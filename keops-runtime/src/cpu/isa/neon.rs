@@ -46,6 +46,8 @@ token! {
         pick_min(s, a, b) = vbslq_f32(vcltq_f32(a, b), a, b);
         pick_max(s, a, b) = vbslq_f32(vcgtq_f32(a, b), a, b);
         rint(s, a) = vrndnq_f32(a);
+        index_low(s, a) = vcvtq_f32_u32(vandq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(0xffff)));
+        index_high(s, a) = vcvtq_f32_u32(vshrq_n_u32::<16>(vreinterpretq_u32_f32(a)));
         add_exponent(s, p, m) = vreinterpretq_f32_u32(vaddq_u32(
             vreinterpretq_u32_f32(p),
             vshlq_n_u32::<23>(vreinterpretq_u32_f32(m)),
@@ -96,6 +98,8 @@ token! {
         pick_min(s, a, b) = vbslq_f64(vcltq_f64(a, b), a, b);
         pick_max(s, a, b) = vbslq_f64(vcgtq_f64(a, b), a, b);
         rint(s, a) = vrndnq_f64(a);
+        index_low(s, a) = vcvtq_f64_u64(vandq_u64(vreinterpretq_u64_f64(a), vdupq_n_u64(0xffff)));
+        index_high(s, a) = vcvtq_f64_u64(vshrq_n_u64::<16>(vreinterpretq_u64_f64(a)));
         add_exponent(s, p, m) = vreinterpretq_f64_u64(vaddq_u64(
             vreinterpretq_u64_f64(p),
             vshlq_n_u64::<52>(vreinterpretq_u64_f64(m)),

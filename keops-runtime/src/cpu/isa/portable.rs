@@ -63,6 +63,7 @@ macro_rules! portable {
             lanes! { $t;
                 add(a, b); sub(a, b); mul(a, b); div(a, b); neg(a); abs(a); xor_sign(a, b); sqrt(a);
                 pick_min(a, b); pick_max(a, b); rint(a); add_exponent(p, m); exponent(a); significand(a);
+                index_low(a); index_high(a);
             }
             lane_tests! { $t; lt; le; eq; index_eq; index_lt; }
             fn fma(self, mut a: [$t; N], b: [$t; N], c: [$t; N]) -> [$t; N] {

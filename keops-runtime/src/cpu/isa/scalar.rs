@@ -127,6 +127,14 @@ macro_rules! scalar {
                 a.to_bits() < b.to_bits()
             }
             #[inline(always)]
+            fn index_low(self, a: $t) -> $t {
+                (a.to_bits() & 0xffff) as $t
+            }
+            #[inline(always)]
+            fn index_high(self, a: $t) -> $t {
+                (a.to_bits() >> 16) as $t
+            }
+            #[inline(always)]
             fn and(self, a: bool, b: bool) -> bool {
                 a & b
             }

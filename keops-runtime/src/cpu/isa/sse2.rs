@@ -61,6 +61,8 @@ token! {
             let signed = _mm_or_ps(rounded, _mm_and_ps(a, _mm_set1_ps(-0.0)));
             s.select(_mm_cmplt_ps(size, magic), signed, a)
         };
+        index_low(s, a) = _mm_cvtepi32_ps(_mm_and_si128(_mm_castps_si128(a), _mm_set1_epi32(0xffff)));
+        index_high(s, a) = _mm_cvtepi32_ps(_mm_srli_epi32::<16>(_mm_castps_si128(a)));
         add_exponent(s, p, m) = _mm_castsi128_ps(_mm_add_epi32(
             _mm_castps_si128(p),
             _mm_slli_epi32::<23>(_mm_castps_si128(m)),
@@ -124,6 +126,17 @@ token! {
             let signed = _mm_or_pd(rounded, _mm_and_pd(a, _mm_set1_pd(-0.0)));
             s.select(_mm_cmplt_pd(size, magic), signed, a)
         };
+        index_low(s, a) = _mm_sub_pd(
+            _mm_or_pd(_mm_and_pd(a, _mm_castsi128_pd(_mm_set1_epi64x(0xffff))), _mm_set1_pd(TWO_52)),
+            _mm_set1_pd(TWO_52),
+        );
+        index_high(s, a) = _mm_sub_pd(
+            _mm_or_pd(
+                _mm_castsi128_pd(_mm_srli_epi64::<16>(_mm_castpd_si128(a))),
+                _mm_set1_pd(TWO_52),
+            ),
+            _mm_set1_pd(TWO_52),
+        );
         add_exponent(s, p, m) = _mm_castsi128_pd(_mm_add_epi64(
             _mm_castpd_si128(p),
             _mm_slli_epi64::<52>(_mm_castpd_si128(m)),

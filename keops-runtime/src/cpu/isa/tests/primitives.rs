@@ -26,6 +26,8 @@ functions! {
     Not(s, a, b) = s.select(s.not(s.lt(a, b)), a, b);
     IndexEq(s, a, b) = s.select(s.index_eq(a, b), s.lit(1.0), s.lit(0.0));
     IndexLt(s, a, b) = s.select(s.index_lt(a, b), s.lit(1.0), s.lit(0.0));
+    IndexLow(s, a, b) = s.index_low(a);
+    IndexHigh(s, a, b) = s.index_high(a);
     AddExponent(s, a, b) = s.add_exponent(a, s.add(b, s.lit(S::T::MAGIC)));
     Scale(s, a, b) = s.scale(a, b);
     Exponent(s, a, b) = s.exponent(a);
@@ -134,6 +136,8 @@ macro_rules! primitives {
                 for m in machines() {
                     check::<IndexEq>("index_eq", m, &pairs(&values), true, |a, b| truth(a.to_index() == b.to_index()));
                     check::<IndexLt>("index_lt", m, &pairs(&values), true, |a, b| truth(a.to_index() < b.to_index()));
+                    check::<IndexLow>("index_low", m, &pairs(&values), true, |a, _| (a.to_index() & 0xffff) as $t);
+                    check::<IndexHigh>("index_high", m, &pairs(&values), true, |a, _| (a.to_index() >> 16) as $t);
                 }
             }
 
