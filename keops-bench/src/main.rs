@@ -4,6 +4,7 @@
 //! keops-bench [--suite NAME] [--m M] [--n N] [--runs R] [--threads T] [--out FILE]   a suite; see suites.rs
 //! keops-bench --case C --dtype float32|float64 --m M --n N --d D --runs R           one case, one JSON line
 //! keops-bench table FILE...                                                         JSON lines of any system as a table
+//! keops-bench gpu [--device N] [--m M] [--n N] [--runs R]                           on a GPU, JSON lines; see gpu.rs
 //! keops-bench accuracy                                                              largest errors against f64
 //! ```
 //!
@@ -16,6 +17,7 @@ mod accuracy;
 mod cases;
 mod data;
 mod functions;
+mod gpu;
 mod measure;
 mod plain;
 mod suites;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     let result = match words.first().map(String::as_str) {
         Some("accuracy") => accuracy::report(),
         Some("table") => table::print(&words[1..]),
+        Some("gpu") => gpu::run(&words[1..]),
         _ => parse(&words).and_then(|arguments| match &arguments.case {
             Some(case) => one(case, &arguments),
             None => suite(&arguments),

@@ -12,8 +12,8 @@ use crate::options::{Backend, Options, environment};
 use crate::plan::Function;
 use crate::run::Extents;
 
-/// Pairs below which [`Backend::Auto`] stays on the CPU: the way to a device and back takes some 50 µs, in which one core
-/// does about as many.
+/// Pairs below which [`Backend::Auto`] stays on the CPU. One core does as many of the cheapest formulas in about a
+/// millisecond, which is more than the way to a device and back takes; opening the device at the first call takes far more.
 const LEAST_PAIRS: usize = 1 << 22;
 
 /// Where a call runs, and why.
@@ -166,6 +166,9 @@ fn automatic(function: &'static Function, launches: &[Launch], extents: Extents)
         Ok(None) => Settled::cpu("there is no CUDA device"),
         Err(Failure::NoDriver(reason)) => {
             Settled::cpu(format!("there is no CUDA driver: {reason}"))
+        }
+        Err(Failure::Refused { device, log }) => {
+            Settled::cpu(format!("CUDA device {device} refused the kernel: {log}"))
         }
         Err(failure) => Settled::cpu(failure.of(function.name).to_string()),
     }

@@ -102,6 +102,17 @@ pub fn is_rerun() -> bool {
 /// # Errors
 /// The driver cannot be built or the program not be started.
 pub fn rerun(test: &str, settings: &[(&str, &str)]) -> Result<Output, String> {
+    run_again(
+        &["--exact", test, "--nocapture", "--test-threads=1"],
+        settings,
+    )
+}
+
+/// Runs this program again with other arguments, on the stand-in driver with the settings `settings`.
+///
+/// # Errors
+/// The driver cannot be built or the program not be started.
+pub fn run_again(arguments: &[&str], settings: &[(&str, &str)]) -> Result<Output, String> {
     let directory = stage()?;
     let program = std::env::current_exe()
         .map_err(|error| format!("the test program has no path: {error}"))?;
@@ -112,7 +123,7 @@ pub fn rerun(test: &str, settings: &[(&str, &str)]) -> Result<Output, String> {
     }
     let mut command = Command::new(program);
     command
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .args(arguments)
         .env(MARK, "1")
         .env("LD_LIBRARY_PATH", path);
     for (name, value) in settings {

@@ -1,8 +1,8 @@
 //! The machinery of the cases: random data by declared type, results as flat numbers, the reference.
 
 use keops::__private::Level;
-use keops::Float;
 use keops::ndarray::{Array, Dimension, ShapeBuilder};
+use keops::{Backend, Float};
 use keops_compiler::check::parse_and_check;
 use keops_compiler::expand::formulas;
 use keops_compiler::function::Formula;
@@ -153,22 +153,22 @@ macro_rules! variable {
 /// in front where the result is an index.
 macro_rules! case {
     (no gradient $name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
-        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |_case, _inputs, _data, _level| {});
+        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |_case, _inputs, _data, _engine| {});
     };
     ($name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
-        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |case, inputs, data, level| {
-            let result = formula::<f64>($(&$var),*).eval().expect("evaluates");
+        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |case, inputs, data, engine| {
+            let result = on!(engine, formula::<f64>($(&$var),*)).eval().expect("evaluates");
             let cotangent = result.cotangent(&mut data);
-            let gradients = formula::<f64>($(&$var),*).level(level).vjp(&cotangent).expect("differentiates");
+            let gradients = on!(engine, formula::<f64>($(&$var),*)).vjp(&cotangent).expect("differentiates");
             let found = [$(gradients.$var.flat()),*];
-            case.gradients::<f64>(inputs, &cotangent.flat(), &found, level);
+            case.gradients::<f64>(inputs, &cotangent.flat(), &found, engine);
         });
     };
     (@ $name:ident ($($axis:ident $var:ident $ty:tt),*) ($($formula:tt)*)
-        |$case:ident, $inputs:ident, $data:ident, $level:ident| $gradients:block) => {
+        |$case:ident, $inputs:ident, $data:ident, $engine:ident| $gradients:block) => {
         mod $name {
             #[allow(unused_imports, reason = "cases without gradients use fewer")]
-            use $crate::harness::{Case, Cotangent, Data, Flat, levels};
+            use $crate::harness::{Case, Cotangent, Data, Flat, engines};
             keops::keops! { fn formula<T>($($var: $ty),*) = $($formula)*; }
 
             #[test]
@@ -178,9 +178,9 @@ macro_rules! case {
                 let mut data = Data::new(SEED);
                 $(let $var = variable!(data, $axis, $ty);)*
                 let inputs = [$($var.flat()),*];
-                for level in levels() {
-                    let found = formula::<f32>($(&$var),*).level(level).eval().expect("evaluates");
-                    case.value::<f32>(&inputs, &found.flat(), level);
+                for engine in engines() {
+                    let found = on!(engine, formula::<f32>($(&$var),*)).eval().expect("evaluates");
+                    case.value::<f32>(&inputs, &found.flat(), engine);
                 }
             }
             // Gradients at f64 only: with every kernel at both types these tests would take minutes to compile.
@@ -192,9 +192,9 @@ macro_rules! case {
                 let mut $data = Data::new(SEED);
                 $(let $var = variable!($data, $axis, $ty);)*
                 let $inputs = &[$($var.flat()),*];
-                for $level in levels() {
-                    let found = formula::<f64>($(&$var),*).level($level).eval().expect("evaluates");
-                    $case.value::<f64>($inputs, &found.flat(), $level);
+                for $engine in engines() {
+                    let found = on!($engine, formula::<f64>($(&$var),*)).eval().expect("evaluates");
+                    $case.value::<f64>($inputs, &found.flat(), $engine);
                     $gradients
                 }
             }
@@ -203,9 +203,44 @@ macro_rules! case {
     };
 }
 
-/// All instruction sets of this machine.
-pub(crate) fn levels() -> Vec<Level> {
-    Level::supported()
+/// What runs a case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Engine {
+    /// The CPU, with this instruction set.
+    Cpu(Level),
+    /// CUDA device 0. Where it is missing, the case fails.
+    Gpu,
+}
+
+impl Engine {
+    pub(crate) fn backend(self) -> Backend {
+        match self {
+            Engine::Cpu(_) => Backend::Cpu,
+            Engine::Gpu => Backend::Cuda(0),
+        }
+    }
+    /// Of no consequence on a GPU.
+    pub(crate) fn level(self) -> Level {
+        match self {
+            Engine::Cpu(level) => level,
+            Engine::Gpu => Level::supported()[0],
+        }
+    }
+}
+
+/// `on!(engine, call)`: the call on an engine.
+macro_rules! on {
+    ($engine:expr, $call:expr) => {
+        $call.on($engine.backend()).level($engine.level())
+    };
+}
+
+/// The GPU where `KEOPS_REQUIRE_GPU` is set, which must be there then; otherwise all instruction sets of this machine.
+pub(crate) fn engines() -> Vec<Engine> {
+    if std::env::var_os("KEOPS_REQUIRE_GPU").is_some() {
+        return vec![Engine::Gpu];
+    }
+    Level::supported().into_iter().map(Engine::Cpu).collect()
 }
 
 /// A formula as the interpreter sees it.
@@ -226,9 +261,9 @@ impl Case {
     }
 
     /// Compares the value.
-    pub(crate) fn value<T: From64>(&self, inputs: &[Vec<f64>], found: &[f64], level: Level) {
+    pub(crate) fn value<T: From64>(&self, inputs: &[Vec<f64>], found: &[f64], engine: Engine) {
         let expected = reference(&self.formula, inputs);
-        self.compare::<T>("value", &expected.concat(), found, level);
+        self.compare::<T>("value", &expected.concat(), found, engine);
     }
 
     /// Compares all gradients.
@@ -237,7 +272,7 @@ impl Case {
         inputs: &[Vec<f64>],
         cotangent: &[f64],
         found: &[Vec<f64>],
-        level: Level,
+        engine: Engine,
     ) {
         let all: Vec<usize> = (0..self.formula.inputs.len()).collect();
         let gradient = self.formula.vjp(&all);
@@ -247,16 +282,16 @@ impl Case {
                 &format!("gradient of {}", self.formula.inputs[n].name),
                 expected,
                 found,
-                level,
+                engine,
             );
         }
     }
 
-    fn compare<T: From64>(&self, what: &str, expected: &[f64], found: &[f64], level: Level) {
+    fn compare<T: From64>(&self, what: &str, expected: &[f64], found: &[f64], engine: Engine) {
         assert_eq!(
             expected.len(),
             found.len(),
-            "{what} of {} on {level:?}",
+            "{what} of {} on {engine:?}",
             self.text
         );
         // The terms of every case are of order 1, also where they cancel (gradients of quotients).
@@ -270,7 +305,7 @@ impl Case {
                 e == f || (e.is_nan() && f.is_nan()) || (e - f).abs() <= T::TOLERANCE * scale;
             assert!(
                 same,
-                "{what} of {} on {level:?}, number {k}: {f:e}, expected {e:e} (of {scale:e})",
+                "{what} of {} on {engine:?}, number {k}: {f:e}, expected {e:e} (of {scale:e})",
                 self.text
             );
         }

@@ -1,8 +1,8 @@
 //! Part 3 of the contract: ties, NaN, infinities, nothing, too few rows.
 
-use crate::harness::levels;
+use crate::harness::engines;
 use keops::ndarray::{Array1, Array2, array};
-use keops::{Error, keops};
+use keops::{Backend, Error, keops};
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
@@ -26,15 +26,15 @@ keops! {
 /// Evaluates for one row x = 1 (which leaves every y as it is) and for enough rows to fill vectors.
 macro_rules! check {
     ($f:ident, $y:expr, $expected:expr) => {
-        for level in levels() {
+        for engine in engines() {
             for m in [1, 40] {
                 let (x, y) = (vec![1.0; m], $y);
-                let found = $f(&x, &y).level(level).eval().unwrap();
+                let found = on!(engine, $f(&x, &y)).eval().unwrap();
                 for row in found.rows() {
                     assert_eq!(
                         format!("{row}"),
                         format!("{}", $expected),
-                        "{} of {y:?} on {level:?}",
+                        "{} of {y:?} on {engine:?}",
                         stringify!($f)
                     );
                 }
@@ -42,14 +42,14 @@ macro_rules! check {
         }
     };
     (scalar $f:ident, $y:expr, $expected:expr) => {
-        for level in levels() {
+        for engine in engines() {
             for m in [1, 40] {
                 let (x, y) = (vec![1.0; m], $y);
-                for found in $f(&x, &y).level(level).eval().unwrap() {
+                for found in on!(engine, $f(&x, &y)).eval().unwrap() {
                     let same = found == $expected || format!("{found}") == format!("{}", $expected);
                     assert!(
                         same,
-                        "{}({y:?}) = {found} on {level:?}, expected {}",
+                        "{}({y:?}) = {found} on {engine:?}, expected {}",
                         stringify!($f),
                         $expected
                     );
@@ -133,17 +133,21 @@ fn nothing_has_the_documented_values() {
     check!(scalar smallest, none(), INF);
     check!(scalar largest, none(), -INF);
     check!(three_smallest, none(), array![INF, INF, INF]);
-    assert_eq!(bare(&none()).eval().unwrap(), 0.0);
+    for engine in engines() {
+        assert_eq!(on!(engine, bare(&none())).eval().unwrap(), 0.0);
+    }
     let x = vec![1.0];
     macro_rules! refuses {
         ($f:ident, $reduction:literal) => {
-            let error = $f(&x, &none()).eval().unwrap_err();
-            assert!(matches!(&error, Error::EmptyReduction { .. }), "{error:?}");
-            let text = error.to_string();
-            assert!(
-                text.contains($reduction) && text.contains(stringify!($f)),
-                "{text}"
-            );
+            for engine in engines() {
+                let error = on!(engine, $f(&x, &none())).eval().unwrap_err();
+                assert!(matches!(&error, Error::EmptyReduction { .. }), "{error:?}");
+                let text = error.to_string();
+                assert!(
+                    text.contains($reduction) && text.contains(stringify!($f)),
+                    "{text}"
+                );
+            }
         };
     }
     refuses!(average, "mean_j");
@@ -155,11 +159,12 @@ fn nothing_has_the_documented_values() {
 #[test]
 fn no_outer_rows_give_an_empty_array() {
     let (x, y) = (Vec::<f64>::new(), vec![1.0, 2.0]);
-    assert_eq!(total(&x, &y).eval().unwrap(), Array1::<f64>::zeros(0));
-    assert_eq!(
-        three_smallest(&x, &y).eval().unwrap(),
-        Array2::<f64>::zeros((0, 3))
-    );
+    for engine in engines() {
+        let found = on!(engine, total(&x, &y)).eval().unwrap();
+        assert_eq!(found, Array1::<f64>::zeros(0));
+        let found = on!(engine, three_smallest(&x, &y)).eval().unwrap();
+        assert_eq!(found, Array2::<f64>::zeros((0, 3)));
+    }
 }
 
 #[test]
@@ -175,17 +180,22 @@ fn too_few_rows_are_padded() {
 #[test]
 fn derivatives_at_kinks_are_the_documented_ones() {
     let x = array![[1.0, 2.0]];
-    let g = distance(&x, &x).vjp(&array![1.0]).unwrap();
-    assert_eq!((g.x_i, g.y_j), (array![[0.0, 0.0]], array![[0.0, 0.0]]));
-    let g = root(&[3.0], &[3.0]).vjp(&array![1.0]).unwrap();
-    assert_eq!((g.x_i, g.y_j), (array![0.0], array![0.0]));
+    for engine in engines() {
+        let g = on!(engine, distance(&x, &x)).vjp(&array![1.0]).unwrap();
+        assert_eq!((g.x_i, g.y_j), (array![[0.0, 0.0]], array![[0.0, 0.0]]));
+        let g = on!(engine, root(&[3.0], &[3.0])).vjp(&array![1.0]).unwrap();
+        assert_eq!((g.x_i, g.y_j), (array![0.0], array![0.0]));
+    }
 }
 
 #[test]
 fn gradients_of_extrema_gather_at_the_argument() {
     let (x, y) = (array![2.0, -1.0], array![3.0, 1.0, 1.0]);
-    let g = smallest(&x, &y).vjp(&array![1.0, 10.0]).unwrap();
-    assert_eq!((g.x_i, g.y_j), (array![1.0, 30.0], array![-10.0, 2.0, 0.0]));
+    for engine in engines() {
+        let e = array![1.0, 10.0];
+        let g = on!(engine, smallest(&x, &y)).vjp(&e).unwrap();
+        assert_eq!((g.x_i, g.y_j), (array![1.0, 30.0], array![-10.0, 2.0, 0.0]));
+    }
 }
 
 #[test]
@@ -199,9 +209,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
             .unwrap();
         pool.install(|| {
             (
-                total(&x, &y).eval().unwrap(),
-                bare(&y).eval().unwrap(),
-                log_total(&x, &y).eval().unwrap(),
+                total(&x, &y).on(Backend::Cpu).eval().unwrap(),
+                bare(&y).on(Backend::Cpu).eval().unwrap(),
+                log_total(&x, &y).on(Backend::Cpu).eval().unwrap(),
             )
         })
     };

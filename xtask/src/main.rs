@@ -1,6 +1,7 @@
 //! `cargo xtask <task>`: the project's own tasks. Dispatch only; each task is a file.
 mod bench;
 mod ci;
+mod gpu;
 mod ptxas;
 mod table;
 mod tidy;
@@ -14,6 +15,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   tidy                           rules about the sources: layering, SAFETY lines, registries, lengths
   bench [options]                speed, and tables of it; options are at the top of keops-bench/src/main.rs
   accuracy                       largest errors of functions and reductions
+  gpu [--simulated]              a directory to carry to a machine with a GPU: checks and benchmark
   ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of all examples";
 
 fn main() -> ExitCode {
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(),
         Some("bench") => bench::bench(&arguments.collect::<Vec<_>>()),
         Some("accuracy") => bench::accuracy(),
+        Some("gpu") => gpu::run(&arguments.collect::<Vec<_>>()),
         Some("ptxas") => ptxas::run(&arguments.collect::<Vec<_>>()),
         _ => Err(USAGE.to_owned()),
     };

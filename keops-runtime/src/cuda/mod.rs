@@ -1,7 +1,7 @@
 //! The CUDA engine: launches the device code that `keops!` made on NVIDIA GPUs, through the driver that is installed.
 //!
 //! [`driver`] reaches the driver's library, [`gpu`] holds a device, [`memory`] and [`transfer`] its memory and the way to it,
-//! [`module`] and [`launch`] device code, [`run`] executes the passes of a function, [`array`] is what users hold.
+//! [`module`] and [`launch`] device code, [`run`] executes the passes of a function, [`array`] is what users hold, [`time`] measures.
 //!
 //! No toolkit is needed to build and no driver to run: where it is missing, that is a value. Only the driver's oldest
 //! functions are used, and of a device one stream.
@@ -15,9 +15,11 @@ pub(crate) mod launch;
 mod memory;
 mod module;
 pub(crate) mod run;
+mod time;
 mod transfer;
 
 pub use array::{DeviceArray, DeviceArray0, DeviceArray1, DeviceArray2, DeviceArray3, Element};
+pub use time::busy_seconds;
 
 use crate::error::Error;
 
