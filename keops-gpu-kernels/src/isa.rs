@@ -49,6 +49,11 @@ pub trait Isa: Copy {
     fn fma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// c − a · b, in one rounding where [`Isa::FMA`]
     fn fnma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// a²
+    #[inline(always)]
+    fn square(self, a: Self::F) -> Self::F {
+        self.mul(a, a)
+    }
     /// (a − b)² + c, the square fused into the sum where [`Isa::FMA`]. One operation, so that a tile keeps no differences:
     /// a distance over many dimensions then needs a register per pair, not two.
     #[inline(always)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) fn contract(stmts: &mut Vec<Stmt>) {
     let uses = count(stmts);
     fuse(stmts, &uses);
-    fuse_differences(stmts, &uses);
+    fuse_squares(stmts, &uses);
     while sweep(stmts) {}
 }
 
@@ -96,15 +96,23 @@ fn fuse(stmts: &mut [Stmt], uses: &BTreeMap<Reg, usize>) {
     }
 }
 
-/// `fma(d, d, c)` of a difference that nothing else reads is one operation, see `Isa::sqdiff_add`.
-fn fuse_differences(stmts: &mut [Stmt], uses: &BTreeMap<Reg, usize>) {
+/// `mul(a, a)` is a square, and `fma(d, d, c)` of a difference that nothing else reads is one operation, see
+/// `Isa::sqdiff_add`. That a factor meets itself matters to whoever bounds the product.
+fn fuse_squares(stmts: &mut [Stmt], uses: &BTreeMap<Reg, usize>) {
     let mut differences: BTreeMap<Reg, [Operand; 2]> = BTreeMap::new();
     for stmt in stmts {
         match stmt {
-            Stmt::Loop(_, _, body) => fuse_differences(body, uses),
+            Stmt::Loop(_, _, body) => fuse_squares(body, uses),
             Stmt::Let(reg, Prim::Sub, args) => {
                 if let [a, b] = args.as_slice() {
                     differences.insert(*reg, [a.clone(), b.clone()]);
+                }
+            }
+            Stmt::Let(_, prim @ Prim::Mul, args) => {
+                if let [a @ Operand::Reg(_), b] = args.as_slice()
+                    && a == b
+                {
+                    (*prim, *args) = (Prim::Square, vec![a.clone()]);
                 }
             }
             Stmt::Let(_, prim @ Prim::Fma, args) => {

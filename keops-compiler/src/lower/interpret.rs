@@ -200,6 +200,7 @@ fn eval(prim: Prim, a: &[f64]) -> f64 {
         Prim::Div => a[0] / a[1],
         Prim::Fma => a[0] * a[1] + a[2],
         Prim::Fnma => a[2] - a[0] * a[1],
+        Prim::Square => a[0] * a[0],
         Prim::SqdiffAdd => (a[0] - a[1]) * (a[0] - a[1]) + a[2],
         Prim::Neg => -a[0],
         Prim::Abs => a[0].abs(),

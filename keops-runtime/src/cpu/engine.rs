@@ -7,6 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::pack::{self, Source};
+use super::prune;
 use super::scratch::Scratch;
 use super::shape::{self, Cut};
 use super::table::{Entry, Table};
@@ -98,6 +99,18 @@ impl<T: Float> Job<'_, T> {
             })?;
         if self.m > 0 {
             let sinks: Vec<Sink<'_, T>> = rooms.iter_mut().map(Room::sink).collect();
+            let pruned = prune::run(self, &sinks).map_err(|bytes| OutOfMemory {
+                purpose: "of working memory",
+                bytes,
+            })?;
+            if pruned {
+                drop(sinks);
+                // SAFETY: `prune::run` has written every row.
+                return Ok(rooms
+                    .into_iter()
+                    .map(|room| unsafe { room.written() })
+                    .collect());
+            }
             let step = self.entry.lanes * self.entry.r;
             let row_bytes = (sizes.outer + sizes.state + sizes.out) * size_of::<T>();
             let cut = shape::cut(self.m, self.n, step, row_bytes, sizes.inner);

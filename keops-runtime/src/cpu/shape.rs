@@ -25,6 +25,12 @@ const fn accumulators<T: Real, K: Kernel<T>>() -> usize {
     size_of::<K::State<u8>>()
 }
 
+/// Whether all that the kernel folds are extrema: their registers are the words of the state row, all other reducers need
+/// more words.
+pub(crate) const fn is_extrema<T: Real, K: Kernel<T>>() -> bool {
+    K::ROW > 0 && K::ROW == accumulators::<T, K>()
+}
+
 /// The register tile of kernel `K` on an instruction set with this many vector registers.
 ///
 /// A tile gives R·Q independent chains. Many rows share the constants and let a latency of 4 cycles be filled; too many
@@ -53,6 +59,8 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
         16 if words == 1 || softmax && words <= 3 => (1, 6),
         16 if words <= 4 => (1, 4),
         16 if words <= 8 => (1, 2),
+        // Many sums live in memory: a tile loads and stores each once for all of its pairs.
+        16 | 32 if !extremum && !softmax => (2, 4),
         // SSE2
         8 if words <= 2 => (1, 2),
         _ => (1, 1),

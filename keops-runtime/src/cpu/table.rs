@@ -6,10 +6,17 @@ use keops_gpu_kernels::isa::Isa;
 use keops_gpu_kernels::kernel::{Kernel, Numbers};
 
 use super::access::Single;
+use super::bounds::{self, Interval};
 use super::isa::Level;
-use super::shape::{RegisterTile, register_tile};
+use super::shape::{RegisterTile, is_extrema, register_tile};
 use super::tile::{self, AcrossArgs, Sizes, SizesOf, TileArgs};
 use crate::float::Float;
+
+/// [`bounds::may_change`] of one kernel: parameters, outer box, inner box, states.
+pub(crate) type MayChange = fn(&[Interval], &[Interval], &[Interval], &[Interval]) -> bool;
+
+/// [`tile::merge`] of one kernel on one instruction set.
+pub(crate) type Merge<T> = unsafe fn(*mut T, *const T, usize);
 
 /// The functions of one kernel on one instruction set. Only [`Table::entry`] gives it out.
 pub(crate) struct Entry<T> {
@@ -24,6 +31,8 @@ pub(crate) struct Entry<T> {
     pub(crate) tile: unsafe fn(&TileArgs<T>),
     /// Lanes over inner rows, where that is compiled.
     pub(crate) across: Option<unsafe fn(&AcrossArgs<T>)>,
+    /// Merges blocks of state rows, where all reducers are extrema.
+    pub(crate) merge: Option<Merge<T>>,
     pub(crate) prepare_outer: unsafe fn(*const T, *mut T, usize),
     pub(crate) prepare_inner: unsafe fn(*const T, *const T, *mut T, usize),
     pub(crate) finish: unsafe fn(*const T, *const T, *const T, *mut T, usize),
@@ -57,6 +66,8 @@ pub struct Table<T> {
     pub(crate) bounds: Option<Bounds<T>>,
     /// Merges a state row (second) into another, each with the distance of its words.
     pub(crate) combine: unsafe fn(*mut T, usize, *const T, usize),
+    /// Whether boxes of rows can change states, where all reducers are extrema.
+    pub(crate) may_change: Option<MayChange>,
     #[cfg(target_arch = "x86_64")]
     avx512: Entry<T>,
     #[cfg(target_arch = "x86_64")]
@@ -150,7 +161,7 @@ macro_rules! instruction_set {
                 register_tile::<T, K>($registers)
             }
 
-            // The five functions below keep the contract of their namesakes in `tile`, and run on machines with the
+            // The functions below keep the contract of their namesakes in `tile`, and run on machines with the
             // instruction set.
 
             #[target_feature(enable = $features)]
@@ -165,6 +176,11 @@ macro_rules! instruction_set {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
                 with_across!(chosen::<T, K>(), [1] [2], (s, a));
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn merge<T: Float, K: Kernel<T>>(row: *mut T, other: *const T, blocks: usize) {
+                // SAFETY: the machine has the instruction set; the caller's contract.
+                unsafe { tile::merge::<_, K>(T::$module(), row, other, blocks) }
             }
             #[target_feature(enable = $features)]
             unsafe fn prepare_outer<T: Float, K: Kernel<T>>(params: *const T, x: *mut T, blocks: usize) {
@@ -197,6 +213,11 @@ macro_rules! instruction_set {
                     q: across_q(chosen.q),
                     tile: tile::<T, K>,
                     across: instruction_set!(@across $across across),
+                    merge: if is_extrema::<T, K>() {
+                        Some(merge::<T, K>)
+                    } else {
+                        None
+                    },
                     prepare_outer: prepare_outer::<T, K>,
                     prepare_inner: prepare_inner::<T, K>,
                     finish: finish::<T, K>,
@@ -226,6 +247,10 @@ mod scalar {
     unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
         // SAFETY: the caller's contract.
         unsafe { tile::tile::<_, K, 1, 1>(T::scalar(), a) }
+    }
+    unsafe fn merge<T: Float, K: Kernel<T>>(row: *mut T, other: *const T, blocks: usize) {
+        // SAFETY: the caller's contract.
+        unsafe { tile::merge::<_, K>(T::scalar(), row, other, blocks) }
     }
     unsafe fn prepare_outer<T: Float, K: Kernel<T>>(params: *const T, x: *mut T, blocks: usize) {
         // SAFETY: the caller's contract.
@@ -259,6 +284,11 @@ mod scalar {
             q: 1,
             tile: tile::<T, K>,
             across: None,
+            merge: if is_extrema::<T, K>() {
+                Some(merge::<T, K>)
+            } else {
+                None
+            },
             prepare_outer: prepare_outer::<T, K>,
             prepare_inner: prepare_inner::<T, K>,
             finish: finish::<T, K>,
@@ -324,6 +354,11 @@ pub const fn table<T: Float, K: Kernel<T>>() -> Table<T> {
             None
         },
         combine: scalar::combine::<T, K>,
+        may_change: if is_extrema::<T, K>() {
+            Some(bounds::may_change::<T, K>)
+        } else {
+            None
+        },
         #[cfg(target_arch = "x86_64")]
         avx512: avx512::entry::<T, K>(),
         #[cfg(target_arch = "x86_64")]

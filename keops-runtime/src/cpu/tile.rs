@@ -239,6 +239,33 @@ pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(
     }
 }
 
+/// Merges `blocks` blocks of state rows at `other` into those at `row`.
+///
+/// # Safety
+/// Both point to that many blocks of `state` vectors, initialised, `row` not shared with anyone.
+#[inline(always)]
+pub(crate) unsafe fn merge<I: Memory, K: Kernel<I::T>>(
+    s: I,
+    row: *mut I::T,
+    other: *const I::T,
+    blocks: usize,
+) {
+    let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut block = 0;
+    while block < blocks {
+        // SAFETY: the blocks exist; only `row` is written through.
+        let (mut row, other) = unsafe {
+            let at = block * size.state * I::LANES;
+            (
+                Lanes::<I, 1, 1>::outer(s, row.add(at), size.state, NO_INDEX),
+                Lanes::<I, 1, 1>::outer(s, other.add(at).cast_mut(), size.state, NO_INDEX),
+            )
+        };
+        K::combine(Tile::<I, 1, 1>(s), &mut row, &other);
+        block += 1;
+    }
+}
+
 /// Computes the derived columns of `blocks` blocks of outer rows at `x`.
 ///
 /// # Safety

@@ -5,6 +5,8 @@ use super::isa::{self, Memory};
 
 /// The tokens of one value type. Implemented for `f32` and `f64`, and for nothing else: the path to it is private.
 pub trait Tokens: Real {
+    /// Exactly this number.
+    fn widened(self) -> f64;
     /// One lane of plain Rust.
     type Scalar: Memory<T = Self, F = Self>;
     /// The token of plain Rust.
@@ -66,6 +68,10 @@ macro_rules! token {
 macro_rules! tokens {
     ($t:ty) => {
         impl Tokens for $t {
+            #[inline(always)]
+            fn widened(self) -> f64 {
+                self.into()
+            }
             type Scalar = isa::scalar::Scalar<$t>;
             #[inline(always)]
             fn scalar() -> Self::Scalar {

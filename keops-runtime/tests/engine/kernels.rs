@@ -136,12 +136,10 @@ macro_rules! kernel {
 /// |x − y|² over the first `d` columns.
 #[inline(always)]
 fn sqdist<S: Isa, X: Columns<S::F>, Y: Columns<S::F>>(s: S, x: &X, y: &Y, d: usize) -> S::F {
-    let t = s.sub(x.get(0), y.get(0));
-    let mut sum = s.mul(t, t);
+    let mut sum = s.square(s.sub(x.get(0), y.get(0)));
     let mut c = 1;
     while c < d {
-        let t = s.sub(x.get(c), y.get(c));
-        sum = s.fma(t, t, sum);
+        sum = s.sqdiff_add(x.get(c), y.get(c), sum);
         c += 1;
     }
     sum

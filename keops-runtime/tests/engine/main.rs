@@ -7,5 +7,6 @@ mod functions;
 mod kernels;
 mod layout;
 mod passes;
+mod pruning;
 mod sums;
 mod threads;
