@@ -4,6 +4,7 @@
 //! then shares.
 
 use crate::graph::autodiff;
+use crate::graph::complex;
 use crate::graph::derive::expand;
 use crate::graph::rebuild::decompose;
 use crate::graph::simplify::{late, simplify};
@@ -22,6 +23,8 @@ pub struct Input {
     pub axis: Option<Axis>,
     /// Shape of one row.
     pub shape: Shape,
+    /// Whether its rows are complex, with both parts in `shape`.
+    pub complex: bool,
     /// Whether it is a cotangent that the caller passes to a derivative method.
     pub cotangent: bool,
 }
@@ -35,6 +38,8 @@ pub struct Formula {
     pub graph: Graph,
     /// What it returns.
     pub outputs: Vec<Output>,
+    /// Which of them are complex, with both parts in one real value.
+    pub complex: Vec<bool>,
     /// How exactly it is computed.
     pub arithmetic: Arithmetic,
     /// Reductions that have no value for no rows, as the user wrote them.
@@ -52,6 +57,13 @@ pub struct Function {
     pub outputs: Vec<usize>,
     /// The first reduction over each pass's inner axis that has no value for no rows.
     pub needs_rows: Vec<Option<String>>,
+}
+
+impl Input {
+    /// The type of one row.
+    pub fn ty(&self) -> Type {
+        complex::ty(self.shape, self.complex)
+    }
 }
 
 impl Formula {
@@ -77,7 +89,7 @@ impl Formula {
             (graph, outputs) = decompose(&next, &moved);
             (graph, outputs) = simplify(&graph, &outputs);
         }
-        let outputs = outputs
+        let outputs: Vec<Output> = outputs
             .into_iter()
             .zip(axes)
             .map(|(node, axis)| Output { node, axis })
@@ -85,10 +97,18 @@ impl Formula {
         Formula {
             inputs,
             graph,
+            complex: vec![false; outputs.len()],
             outputs,
             arithmetic: Arithmetic::Default,
             needs_rows,
         }
+    }
+
+    /// Says which outputs are complex.
+    #[must_use]
+    pub fn with_complex(mut self, complex: Vec<bool>) -> Formula {
+        self.complex = complex;
+        self
     }
 
     /// The node of an input.
@@ -103,13 +123,14 @@ impl Formula {
         let mut result = self.clone();
         let cotangent = self.cotangent_names();
         let mut seeds = vec![];
-        for (output, name) in self.outputs.iter().zip(cotangent) {
+        for ((output, name), &complex) in self.outputs.iter().zip(cotangent).zip(&self.complex) {
             let Some(name) = name else { continue };
             let shape = self.graph.shape(output.node);
             result.inputs.push(Input {
                 name,
                 axis: output.axis,
                 shape,
+                complex,
                 cotangent: true,
             });
             let seed = result.input_node(result.inputs.len() - 1);
@@ -131,6 +152,7 @@ impl Formula {
                 axis: self.inputs[n].axis,
             })
             .collect();
+        result.complex = wrt.iter().map(|&n| self.inputs[n].complex).collect();
         result.graph = graph;
         result
     }

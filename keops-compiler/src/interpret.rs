@@ -87,6 +87,7 @@ fn compute(
             inputs.variables[*n][row].clone()
         }
         Kind::Constant(bits) => Value::filled(f64::from_bits(*bits), shape),
+        Kind::Complex => panic!("a complex value is two real ones"),
         Kind::Integer(i) => panic!("{i:?} is never part of a result"),
         Kind::Derivative(d) => panic!("{d:?} has no value of its own: expand it first"),
         Kind::Row(axis) => Value::scalar(if *axis == Axis::I { i as f64 } else { j as f64 }),

@@ -1,5 +1,6 @@
 //! What the checker hands on: typed items, and what is known of items with errors.
 
+use crate::graph::complex;
 use crate::graph::{Graph, NodeId};
 use crate::syntax::{Form, Name, Region};
 use crate::types::{Axis, Shape, Type};
@@ -83,8 +84,25 @@ pub struct Variable {
     pub name: Name,
     /// The index that its name says; `None`: a parameter.
     pub axis: Option<Axis>,
-    /// The shape of one row.
+    /// The shape of one row; of complex values the real shape that holds both parts.
     pub shape: Shape,
+    /// Whether it is complex.
+    pub complex: bool,
+}
+
+impl Variable {
+    /// The type of one row.
+    pub fn ty(&self) -> Type {
+        complex::ty(self.shape, self.complex)
+    }
+    /// How the numbers of its type are written, given the float type.
+    pub fn scalar(&self, float: &str) -> String {
+        if self.complex {
+            format!("Complex<{float}>")
+        } else {
+            float.to_string()
+        }
+    }
 }
 
 /// A correct item.

@@ -52,6 +52,8 @@ impl fmt::Display for Shape {
 pub enum Element {
     /// The item's float type.
     Real,
+    /// A complex number, in the checker's graph only: there it is a pair of real values.
+    Complex,
     /// A truth value, the type of comparisons.
     Bool,
     /// A row index, the result of arg-reductions.
@@ -77,6 +79,13 @@ impl Type {
             shape,
         }
     }
+    /// The type of complex values of this shape.
+    pub fn complex(shape: Shape) -> Type {
+        Type {
+            element: Element::Complex,
+            shape,
+        }
+    }
     /// The type of a real number.
     pub const SCALAR: Type = Type {
         element: Element::Real,
@@ -95,6 +104,11 @@ impl fmt::Display for Type {
             (Element::Real, shape) => write!(f, "{shape}"),
             (Element::Bool, Shape::Scalar) => write!(f, "a condition"),
             (Element::Bool, shape) => write!(f, "{shape} of conditions"),
+            (Element::Complex, Shape::Scalar) => write!(f, "a complex number"),
+            (Element::Complex, Shape::Vector(n)) => {
+                write!(f, "a complex vector of dimension {n}")
+            }
+            (Element::Complex, shape) => write!(f, "{shape} of complex numbers"),
             (Element::Integer, _) => write!(f, "an integer"),
             (Element::Index, Shape::Scalar) => write!(f, "an index"),
             (Element::Index, shape) => write!(f, "{shape} of indices"),

@@ -101,6 +101,7 @@ pub fn common_shape(element: Element, types: &[Type], first: usize) -> Result<Sh
                 Element::Bool => "a condition",
                 Element::Index => "an index",
                 Element::Integer => "an integer",
+                Element::Complex => "a complex number",
             };
             return Err(TypeError::Expected {
                 arg: first + k,

@@ -108,8 +108,9 @@ fn signature(item: &Item) -> String {
 }
 
 fn declared(variable: &Variable, scalar: &str) -> String {
-    let ty = match variable.shape {
-        Shape::Scalar => scalar.to_string(),
+    let scalar = variable.scalar(scalar);
+    let ty = match variable.ty().shape {
+        Shape::Scalar => scalar,
         Shape::Vector(n) => format!("[{scalar}; {n}]"),
         Shape::Matrix(r, c) => format!("[[{scalar}; {c}]; {r}]"),
     };

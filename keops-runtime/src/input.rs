@@ -6,6 +6,7 @@ use ndarray::{
     ArrayBase, ArrayView1, ArrayView2, ArrayView3, Axis as Dim, Data, Dimension, Ix0, Ix1, Ix2,
     Ix3, ShapeBuilder as _,
 };
+use num_complex::Complex;
 
 use crate::cpu::pack::Source;
 use crate::cuda::DeviceArray;
@@ -14,8 +15,9 @@ use crate::cuda::gpu::Gpu;
 use crate::error::Error;
 use crate::float::Float;
 use crate::plan::Input;
-use crate::shape::{Matrix, Scalar, Shape, Vector};
+use crate::shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
 
+mod complex;
 mod device;
 mod parameters;
 mod rows;
@@ -33,6 +35,10 @@ pub struct Rows<'a, T> {
 enum Numbers<'a, T> {
     /// In an array of the caller, with its shape (rows, r, c): a scalar is 1 × 1, a vector 1 × D.
     View(Source<'a, T>),
+    /// In a complex array of the caller: a number is 1 × 2, a vector 2 × D, the real parts first.
+    Complex(Source<'a, T>),
+    /// Here: a complex parameter passed by value, in the same order.
+    OwnedComplex(Vec<T>, usize, usize),
     /// Here: a parameter passed by value, of r × c numbers, row-major.
     Owned(Vec<T>, usize, usize),
     /// Here: one number.
@@ -51,6 +57,16 @@ impl<'a, T: Float> Rows<'a, T> {
     fn flat(flat: &'a [T], rows: usize, r: usize, c: usize) -> Self {
         Rows {
             data: Numbers::View(Source::contiguous(flat, rows, r, c)),
+        }
+    }
+    fn complex(view: ArrayView2<'a, Complex<T>>) -> Self {
+        Rows {
+            data: Numbers::Complex(Source::complex(view)),
+        }
+    }
+    fn complex_scalars(view: ArrayView1<'a, Complex<T>>) -> Self {
+        Rows {
+            data: Numbers::Complex(Source::complex_scalars(view)),
         }
     }
     fn scalars(view: ArrayView1<'a, T>) -> Self {
@@ -97,8 +113,10 @@ impl<'a, T: Float> Rows<'a, T> {
     /// When they are on a device: what reads them on the host is not run then.
     pub(crate) fn source(&self) -> Source<'_, T> {
         match &self.data {
-            Numbers::View(source) => *source,
-            Numbers::Owned(numbers, r, c) => Source::contiguous(numbers, 1, *r, *c),
+            Numbers::View(source) | Numbers::Complex(source) => *source,
+            Numbers::Owned(numbers, r, c) | Numbers::OwnedComplex(numbers, r, c) => {
+                Source::contiguous(numbers, 1, *r, *c)
+            }
             Numbers::One(x) => Source::contiguous(std::slice::from_ref(x), 1, 1, 1),
             Numbers::Device(..) => panic!("numbers of a device are read on the host"),
         }
@@ -119,6 +137,18 @@ impl<'a, T: Float> Rows<'a, T> {
             Shape::Matrix(a, b) => (r, c) == (a, b),
         };
         if !fits {
+            if let (Numbers::Complex(_) | Numbers::OwnedComplex(..), Shape::Matrix(_, d)) =
+                (&self.data, input.shape)
+            {
+                // In complex numbers, as the caller sees them.
+                return Err(Error::Columns {
+                    function,
+                    variable: input.name,
+                    axis: input.axis.map(|axis| axis.letter()),
+                    expected: Shape::Vector(d),
+                    found: Shape::Vector(c),
+                });
+            }
             let found = if let Shape::Matrix(..) = input.shape {
                 Shape::Matrix(r, c)
             } else {

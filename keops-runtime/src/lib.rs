@@ -23,10 +23,12 @@ pub use error::Error;
 pub use float::Float;
 pub use input::{IntoParameter, IntoRows, Rows, Tangents};
 pub use ndarray;
+pub use num_complex;
+pub use num_complex::Complex;
 pub use options::{Accumulate, Backend, Options};
 pub use output::{FromValue, Value};
 pub use place::{Device, Host, Place};
-pub use shape::{Matrix, Scalar, Shape, Vector};
+pub use shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
 
 /// What expansions of `keops!` name. Not for anyone else: it changes without notice.
 #[doc(hidden)]
@@ -53,6 +55,7 @@ pub mod __private {
     pub use crate::place::{Device, Host, Place};
     pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
-    pub use crate::shape::{Matrix, Scalar, Shape, Vector};
+    pub use crate::shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
     pub use ndarray;
+    pub use num_complex::Complex;
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the numbers are row-major with `rows · shape.len()` elements, so making an array copies nothing.
 use ndarray::{Array, Array1, Array2, Array3, Dimension};
+use num_complex::Complex;
 
 use crate::cuda::DeviceArray;
 use crate::cuda::array::Numbers;
@@ -93,6 +94,27 @@ impl<T> Value<T> {
             Data::Values(values) => (self.rows, self.shape, values),
             _ => panic!("the output does not hold values of the host"),
         }
+    }
+    /// Rows (if any), shape and the numbers of complex values, whose parts are two vectors (or numbers) side by side.
+    pub(crate) fn complex(self) -> (Option<usize>, Shape, Vec<Complex<T>>)
+    where
+        T: Copy,
+    {
+        let (rows, shape, values) = self.values();
+        let (shape, n) = match shape {
+            Shape::Matrix(_, n) => (Shape::Vector(n), n),
+            _ => (Shape::Scalar, 1),
+        };
+        let row = |row: &[T]| {
+            let (re, im) = row.split_at(n);
+            let parts = re.iter().zip(im).map(|(&re, &im)| Complex { re, im });
+            parts.collect::<Vec<_>>()
+        };
+        (
+            rows,
+            shape,
+            values.chunks_exact(2 * n).flat_map(row).collect(),
+        )
     }
     /// Rows (if any), shape and the indices.
     pub(crate) fn indices(self) -> (Option<usize>, Shape, Vec<usize>) {

@@ -1,7 +1,8 @@
 //! [`Place`]: where the results of a call are left, on the host or on a device, as a type.
 use std::fmt::Debug;
 
-use ndarray::{Array, Dimension, Ix0};
+use ndarray::{Array, Dimension, Ix0, Ix1};
+use num_complex::Complex;
 
 use crate::cuda::DeviceArray;
 use crate::float::Float;
@@ -15,6 +16,10 @@ pub trait Place: Copy + Debug + sealed::Sealed + 'static {
     type Array<E: Clone + Debug, D: Dimension>: Clone + Debug;
     /// An index.
     type Index: Copy + Debug;
+    /// One complex number, of an output without rows.
+    type ComplexScalar<T: Float>: Clone + Debug;
+    /// An array of complex numbers, which `D` counts the axes of.
+    type ComplexArray<T: Float, D: Dimension>: Clone + Debug;
     /// An output that is one value.
     #[doc(hidden)]
     fn scalar<T: Float>(value: Value<T>) -> Self::Scalar<T>;
@@ -27,6 +32,12 @@ pub trait Place: Copy + Debug + sealed::Sealed + 'static {
     /// An output of indices.
     #[doc(hidden)]
     fn array_index<T: Float, D: Dimension>(value: Value<T>) -> Self::Array<Self::Index, D>;
+    /// An output that is one complex number.
+    #[doc(hidden)]
+    fn complex_scalar<T: Float>(value: Value<T>) -> Self::ComplexScalar<T>;
+    /// An output of complex numbers.
+    #[doc(hidden)]
+    fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> Self::ComplexArray<T, D>;
 }
 
 mod sealed {
@@ -47,6 +58,14 @@ impl Place for Host {
     type Scalar<E: Clone + Debug> = E;
     type Array<E: Clone + Debug, D: Dimension> = Array<E, D>;
     type Index = usize;
+    type ComplexScalar<T: Float> = Complex<T>;
+    type ComplexArray<T: Float, D: Dimension> = Array<Complex<T>, D>;
+    fn complex_scalar<T: Float>(value: Value<T>) -> Complex<T> {
+        value.complex().2[0]
+    }
+    fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> Array<Complex<T>, D> {
+        value.host_array(Value::complex)
+    }
     fn scalar<T: Float>(value: Value<T>) -> T {
         T::from_value(value)
     }
@@ -65,6 +84,16 @@ impl Place for Device {
     type Scalar<E: Clone + Debug> = DeviceArray<E, Ix0>;
     type Array<E: Clone + Debug, D: Dimension> = DeviceArray<E, D>;
     type Index = u32;
+    /// The real and the imaginary part.
+    type ComplexScalar<T: Float> = DeviceArray<T, Ix1>;
+    /// Real numbers, with an axis of two, the parts, before the last one of vectors or behind that of the rows.
+    type ComplexArray<T: Float, D: Dimension> = DeviceArray<T, D::Larger>;
+    fn complex_scalar<T: Float>(value: Value<T>) -> DeviceArray<T, Ix1> {
+        value.device_array()
+    }
+    fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<T, D::Larger> {
+        value.device_array()
+    }
     fn scalar<T: Float>(value: Value<T>) -> DeviceArray<T, Ix0> {
         value.device_array()
     }

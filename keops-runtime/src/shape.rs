@@ -47,6 +47,14 @@ pub enum Scalar {}
 #[derive(Clone, Copy, Debug)]
 pub enum Vector<const D: usize> {}
 
+/// Marks a variable or parameter of one complex number: `Complex<f32>` in a formula.
+#[derive(Clone, Copy, Debug)]
+pub enum ComplexScalar {}
+
+/// Marks a variable or parameter of D complex numbers: `[Complex<f32>; D]` in a formula.
+#[derive(Clone, Copy, Debug)]
+pub enum ComplexVector<const D: usize> {}
+
 /// Marks a variable or parameter of R × C numbers: `[[f32; C]; R]` in a formula.
 #[derive(Clone, Copy, Debug)]
 pub enum Matrix<const R: usize, const C: usize> {}

@@ -7,6 +7,7 @@
 #[macro_use]
 mod harness;
 
+mod complex;
 mod language;
 mod reductions;
 mod semantics;

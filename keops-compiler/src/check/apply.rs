@@ -38,6 +38,9 @@ impl Checker<'_> {
         if let Some(found) = self.of_integers(op.name, site, nodes) {
             return found;
         }
+        if let Some(found) = self.of_complex(op, site, nodes) {
+            return found.and_then(|node| self.sized(node, site.region));
+        }
         let params: Vec<i64> = site.params.iter().map(|p| p.0).collect();
         match self.graph.try_apply(op, nodes, &params) {
             Ok(node) => self.sized(node, site.region),
@@ -126,14 +129,10 @@ impl Checker<'_> {
         let ty = self.graph.ty(self.value(expr)?);
         let core = core(expr);
         let scalar = match &core.kind {
-            ExprKind::Name(name)
-                if self
-                    .signature
-                    .variables
-                    .iter()
-                    .any(|v| v.name.text == *name) =>
-            {
-                Some(self.signature.scalar.text().to_string())
+            ExprKind::Name(name) => {
+                let mut variables = self.signature.variables.iter();
+                let variable = variables.find(|v| v.name.text == *name);
+                variable.map(|v| v.scalar(self.signature.scalar.text()))
             }
             _ => None,
         };

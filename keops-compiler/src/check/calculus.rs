@@ -3,11 +3,13 @@
 use super::apply::Application;
 use super::error::CheckError;
 use super::formula::Checker;
+use crate::graph::complex;
 use crate::graph::derive::{Derivative, mixed_rows};
 use crate::graph::{Kind, NodeId};
+use crate::ops::TypeError;
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Name};
-use crate::types::{Element, Shape};
+use crate::types::{Element, Shape, Type};
 
 impl Checker<'_> {
     pub(super) fn derivative(
@@ -47,6 +49,40 @@ impl Checker<'_> {
             return self.report(expr.region, error);
         }
         let nodes = nodes?;
+        let is_complex = |k: usize| {
+            nodes
+                .get(k)
+                .is_some_and(|&n| self.graph.ty(n).element == Element::Complex)
+        };
+        let of_complex = [is_complex(0), is_complex(1)];
+        if (0..nodes.len()).any(is_complex) {
+            if !matches!(kind, Derivative::Grad | Derivative::Jvp) {
+                let function = kind.name();
+                return self.report(expr.region, CheckError::ComplexDerivative { function });
+            }
+            // Shapes and types first: behind this, both parts of each value are one real value.
+            let like = match kind {
+                Derivative::Grad => 0,
+                _ => 1,
+            };
+            if let Some(&third) = nodes.get(2)
+                && self.graph.ty(third) != self.graph.ty(nodes[like])
+            {
+                let error = TypeError::Unequal {
+                    left: like,
+                    right: 2,
+                    broadcast: false,
+                };
+                return self.derivative_type_error(expr, kind, &values, error);
+            }
+            if kind == Derivative::Grad && is_complex(0) && nodes.len() == 2 {
+                let argument = Box::new(self.typed(values.first()?)?);
+                let function = kind.name();
+                let error = CheckError::DerivativeOfVector { function, argument };
+                return self.report(args.first()?.region, error);
+            }
+        }
+        let nodes = self.planar_arguments(&values, &nodes);
         if let (Some(wrt), Some(&node)) = (args.get(1), nodes.get(1))
             && !self.is_variable(wrt, node)
         {
@@ -87,19 +123,66 @@ impl Checker<'_> {
             return self.report(args.first()?.region, error);
         }
         match self.graph.try_derivative(kind, &nodes) {
-            Ok(node) => self.sized(node, expr.region),
-            Err(error) => {
-                let label = format!("`{}`", kind.usage());
-                let site = Application {
-                    region: expr.region,
-                    label: &label,
-                    args: &values,
-                    params: &[],
-                    names: &[],
+            Ok(node) => {
+                let node = self.sized(node, expr.region)?;
+                // The result is like the variable, or like what is derived.
+                let like = usize::from(kind == Derivative::Grad);
+                if !of_complex[like] {
+                    return Some(node);
+                }
+                let shape = match self.graph.shape(node) {
+                    Shape::Matrix(_, n) => Shape::Vector(n),
+                    _ => Shape::Scalar,
                 };
-                self.type_error(&site, error, None)
+                let parts = complex::unpack(&mut self.graph, node, shape);
+                Some(complex::pair(&mut self.graph, parts))
             }
+            Err(error) => self.derivative_type_error(expr, kind, &values, error),
         }
+    }
+
+    fn derivative_type_error(
+        &mut self,
+        expr: &Expr,
+        kind: Derivative,
+        values: &[&Expr],
+        error: TypeError,
+    ) -> Option<NodeId> {
+        let label = format!("`{}`", kind.usage());
+        let site = Application {
+            region: expr.region,
+            label: &label,
+            args: values,
+            params: &[],
+            names: &[],
+        };
+        self.type_error(&site, error, None)
+    }
+
+    /// Complex arguments as the real values that hold both parts; the second argument as its variable.
+    fn planar_arguments(&mut self, values: &[&Expr], nodes: &[NodeId]) -> Vec<NodeId> {
+        let mut planar = vec![];
+        for (k, (&node, value)) in nodes.iter().zip(values).enumerate() {
+            let Some(parts) = complex::parts(&self.graph, node) else {
+                planar.push(node);
+                continue;
+            };
+            let variables = &self.signature.variables;
+            let number = match &value.bare().kind {
+                ExprKind::Name(name) if k == 1 => {
+                    variables.iter().position(|v| v.name.text == *name)
+                }
+                _ => None,
+            };
+            planar.push(match number {
+                Some(number) => {
+                    let (shape, axis) = (variables[number].shape, variables[number].axis);
+                    self.graph.variable(number, Type::real(shape), axis)
+                }
+                None => complex::pack(&mut self.graph, parts),
+            });
+        }
+        planar
     }
 
     /// Whether an expression is the name of a variable, not of a `let` that stands for one.

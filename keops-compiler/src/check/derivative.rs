@@ -4,6 +4,7 @@ use super::error::CheckError;
 use super::suggest;
 use crate::diagnostics::Diagnostics;
 use crate::function::tangent_name;
+use crate::graph::complex::planar;
 use crate::graph::{Graph, Kind};
 use crate::item::{Item, Origin, Program, ResultType, Signature, Variable};
 use crate::reductions::{Body, Reduction};
@@ -127,7 +128,10 @@ fn no_derivative(item: &Item) -> Option<CheckError> {
     if item.is_tuple {
         return Some(CheckError::TupleDerivative { item: name });
     }
-    let gives_indices = item.results.iter().any(|r| r.ty.element != Element::Real);
+    let gives_indices = item
+        .results
+        .iter()
+        .any(|r| !matches!(r.ty.element, Element::Real | Element::Complex));
     let has_none = |r: &Reduction| matches!(r.body, Body::Primitive { vjp: None, .. });
     item.graph
         .reachable(&item.outputs)
@@ -160,10 +164,9 @@ fn derive_item(
         return tangent_item(signature, item, index, wrt, body);
     }
     let rows = item.results.first().and_then(|r| r.rows);
-    let shape = item
-        .results
-        .first()
-        .map_or(crate::types::Shape::Scalar, |r| r.ty.shape);
+    let ty = item.results.first().map_or(Type::SCALAR, |r| r.ty);
+    let complex = ty.element == Element::Complex;
+    let shape = if complex { planar(ty.shape) } else { None }.unwrap_or(ty.shape);
     let name = cotangent_name(&signature.variables, rows);
     signature.variables.push(Variable {
         name: Name {
@@ -172,9 +175,10 @@ fn derive_item(
         },
         axis: rows,
         shape,
+        complex,
     });
     let results = item.signature.variables.get(wrt).map(|v| ResultType {
-        ty: Type::real(v.shape),
+        ty: v.ty(),
         rows: v.axis,
     });
     Item {

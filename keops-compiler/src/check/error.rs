@@ -415,6 +415,22 @@ pub enum CheckError {
     },
     /// A condition as the result.
     ConditionResult,
+    /// A complex matrix as variable or result.
+    ComplexMatrix,
+    /// A complex value beside a real one.
+    ComplexWithReal {
+        /// The operation.
+        operation: String,
+        /// The complex value.
+        complex: Box<Typed>,
+        /// The real one.
+        other: Box<Typed>,
+    },
+    /// A derivative that complex values do not have.
+    ComplexDerivative {
+        /// `laplacian`, …
+        function: &'static str,
+    },
     /// An integer as the result.
     IntegerResult,
     /// `i` or `j` where no variable has such rows.

@@ -6,6 +6,7 @@ use super::result;
 use super::scope::Scope;
 use super::suggest;
 use crate::diagnostics::Diagnostics;
+use crate::graph::complex;
 use crate::graph::{Graph, Kind, NodeId};
 use crate::item::{ResultType, Signature};
 use crate::ops;
@@ -102,7 +103,10 @@ pub(super) fn check(
     let results = result::check(&mut checker, &outputs, is_tuple)?;
     let outputs = outputs
         .into_iter()
-        .map(|(node, _)| node)
+        .map(|(node, _)| {
+            let parts = complex::parts(&checker.graph, node?);
+            parts.map_or(node, |z| Some(complex::pack(&mut checker.graph, z)))
+        })
         .collect::<Option<Vec<_>>>()?;
     Some(Formula {
         graph: checker.graph,
@@ -117,9 +121,13 @@ impl Checker<'_> {
     fn declare_variables(&mut self, source: &ItemSource) {
         let signature = self.signature;
         for (number, variable) in signature.variables.iter().enumerate() {
-            let node = self
+            let mut node = self
                 .graph
                 .variable(number, Type::real(variable.shape), variable.axis);
+            if variable.complex {
+                let parts = complex::unpack(&mut self.graph, node, variable.ty().shape);
+                node = complex::pair(&mut self.graph, parts);
+            }
             self.note(node, variable.name.region());
             self.scope.declare(&variable.name, Some(node), false);
         }

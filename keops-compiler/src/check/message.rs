@@ -4,6 +4,7 @@
 use super::error::CheckError;
 use super::wording::{Wording, bare, is, plain, unequal, unknown, wrong_index, wrong_type};
 use crate::graph::integer::LARGEST_FACTOR;
+use crate::types::Element;
 
 impl CheckError {
     /// The text shown to the user, several lines.
@@ -132,6 +133,10 @@ impl CheckError {
                 format!("`{name}` is not a type of variables"),
                 format!("write `{float}`"),
             ),
+            E::UnknownType { name, float: None } if name == "Complex" => plain(
+                "`Complex` needs the type of its parts",
+                "write `Complex<f32>`",
+            ),
             E::UnknownType { name, float: None } if is_type_parameter(name) => plain(
                 format!("`{name}` is not a type of variables"),
                 format!("write `fn name<{name}>(…)` to declare it"),
@@ -242,6 +247,9 @@ impl CheckError {
                 headline: format!("`{function}(f, v)` derives scalars"),
                 notes: vec![is(argument)],
                 help: Some(match *function {
+                    _ if argument.ty.element == Element::Complex => {
+                        "derive `re(f)`, or write `grad(f, v, e)` with a complex weight `e`".into()
+                    }
                     "grad" => "write `jacobian(f, v)` for all derivatives, `grad(f, v, e)` for that of their sum with weights `e`".into(),
                     function => format!("write `{function}(f[0], v)` for one number"),
                 }),
@@ -424,6 +432,23 @@ impl CheckError {
             E::ConditionResult => plain(
                 "the result is a condition, not a number",
                 "write `if c { 1.0 } else { 0.0 }`",
+            ),
+            E::ComplexMatrix => plain(
+                "complex variables and results are numbers or vectors",
+                "write one vector for each row, or two real matrices",
+            ),
+            E::ComplexWithReal {
+                operation,
+                complex,
+                other,
+            } => Wording {
+                headline: format!("{operation} does not mix real and complex values"),
+                notes: vec![is(complex), is(other)],
+                help: Some(format!("write `complex({}, 0.0)`", other.text)),
+            },
+            E::ComplexDerivative { function } => plain(
+                format!("`{function}` derives real values by real variables"),
+                "use `grad` or `jvp`, or derive by two real variables",
             ),
             E::IntegerResult => plain(
                 "the result is an integer made of row numbers",

@@ -5,6 +5,7 @@
 
 mod apply;
 mod calculus;
+mod complexes;
 mod derivative;
 pub mod error;
 mod formula;

@@ -1,6 +1,7 @@
 //! Checking of operators and calls: which operation, how many arguments, integer parameters.
 
 use super::apply::{Application, Param};
+use super::complexes;
 use super::error::{CheckError, Role};
 use super::formula::Checker;
 use super::integers;
@@ -68,6 +69,10 @@ impl Checker<'_> {
     pub(super) fn call(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Option<NodeId> {
         if let Some(kind) = Derivative::find(&name.text) {
             return self.derivative(expr, name, kind, args);
+        }
+        let mut functions = complexes::FUNCTIONS.iter();
+        if let Some((_, usage)) = functions.find(|(function, _)| *function == name.text) {
+            return self.complex_function(expr, name, usage, args);
         }
         if name.text == integers::REAL {
             return self.real(expr, name, args);

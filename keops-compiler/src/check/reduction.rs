@@ -63,6 +63,9 @@ impl Checker<'_> {
             };
             return self.report(reduce.name.region(), error);
         }
+        if let Some(node) = self.reduce_complex(reduction, reduce.axis, &nodes) {
+            return self.sized(node, expr.region);
+        }
         match self.graph.try_reduce(reduction, reduce.axis, &nodes, k) {
             Ok(node) => self.sized(node, expr.region),
             Err(error) => {

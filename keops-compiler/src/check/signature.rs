@@ -3,6 +3,7 @@
 use super::error::CheckError;
 use super::scope;
 use crate::diagnostics::Diagnostics;
+use crate::graph::complex::planar;
 use crate::item::{Scalar, Signature, Variable};
 use crate::syntax::expr::split_index;
 use crate::syntax::{ItemSource, Parameter, TypeSource};
@@ -50,7 +51,15 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
             continue;
         }
         let Some(ty) = &parameter.ty else { continue };
-        let shape = shape(ty, errors);
+        let mut shape = shape(ty, errors);
+        if ty.complex
+            && let Some(declared) = shape
+        {
+            shape = planar(declared);
+            if shape.is_none() {
+                errors.push(ty.region, CheckError::ComplexMatrix);
+            }
+        }
         let known =
             matches!(ty.scalar.text.as_str(), "f32" | "f64") || generic == Some(&ty.scalar.text);
         if !known {
@@ -76,6 +85,7 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
                 name: name.clone(),
                 axis,
                 shape,
+                complex: ty.complex,
             });
         }
     }

@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest name, and KeOps' spellings.
 
+use super::complexes::FUNCTIONS;
+use super::integers::REAL;
 use crate::graph::derive::Derivative;
 use crate::ops::{OPS, Syntax};
 use crate::reductions::REDUCTIONS;
@@ -50,6 +52,8 @@ pub fn function(unknown: &str) -> Option<Suggestion> {
     let all: Vec<String> = operations()
         .map(|op| op.name)
         .chain(derivatives())
+        .chain(FUNCTIONS.map(|(name, _)| name))
+        .chain([REAL])
         .map(String::from)
         .chain(reductions())
         .collect();

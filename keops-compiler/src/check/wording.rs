@@ -138,6 +138,12 @@ pub(super) fn wrong_type(
         (Element::Bool, _) if expected != "a condition" => {
             Some(format!("write `if {text} {{ 1.0 }} else {{ 0.0 }}`"))
         }
+        (Element::Complex, _) if expected == "a real number" || expected == "a scalar" => {
+            Some(format!("write `re({text})`, `im({text})` or `abs({text})`"))
+        }
+        (Element::Real, _) if expected == "a complex number" => {
+            Some(format!("write `complex({text}, 0.0)`"))
+        }
         (Element::Integer, _) => Some(format!("write `real({text})` for a number")),
         (Element::Index, _) => Some("return the index itself, and compute with it in Rust".into()),
         (Element::Real, Shape::Scalar) if expected == "a condition" => {

@@ -7,8 +7,9 @@ use super::compiled::{Compiled, NamedFunction, Role};
 use super::names::{Memory, cotangent_type, input_type, output, pascal_case, tangent_type};
 use crate::emit::{self, ValueTypes};
 use crate::function::{Function, Input};
+use crate::graph::complex;
 use crate::lower::kernel::{KernelIr, Parameter};
-use crate::types::{Axis, Shape};
+use crate::types::{Axis, Shape, Type};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Attribute;
@@ -147,7 +148,7 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
     let arguments = inputs.iter().map(|input| {
         let (argument, ty) = (
             ident(&input.name),
-            input_type(input.axis, input.shape, &quote!('a)),
+            input_type(input.axis, input.ty(), &quote!('a)),
         );
         quote!(#argument: impl #ty)
     });
@@ -284,7 +285,7 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
     let inputs = &item.formula.inputs;
     let fields = inputs.iter().map(|input| {
         let field = ident(&input.name);
-        let (ty, _) = output(input.axis, crate::types::Type::real(input.shape));
+        let (ty, _) = output(input.axis, input.ty());
         let doc = format!(
             " Derivative with respect to `{}`, in its shape.",
             input.name
@@ -368,7 +369,7 @@ fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
     let count = inputs.len();
     let fields: Vec<Ident> = inputs.iter().map(|input| ident(&input.name)).collect();
     let declarations = inputs.iter().zip(&fields).map(|(input, field)| {
-        let ty = tangent_type(input.axis, input.shape, memory);
+        let ty = tangent_type(input, memory);
         let doc = format!(
             " Tangent of `{}`, in its shape; zero if `None`.",
             input.name
@@ -376,9 +377,14 @@ fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
         quote!(#[doc = #doc] pub #field: Option<#ty>)
     });
     let rows = inputs.iter().zip(&fields).map(|(input, field)| {
-        let ty = input_type(input.axis, input.shape, &quote!('t));
+        let ty = match memory {
+            Memory::Host => input.ty(),
+            Memory::Device => Type::real(input.shape),
+        };
+        let is_scalar = ty.shape == Shape::Scalar;
+        let ty = input_type(input.axis, ty, &quote!('t));
         let view = match memory {
-            Memory::Host if input.axis.is_some() || input.shape != Shape::Scalar => {
+            Memory::Host if input.axis.is_some() || !is_scalar => {
                 quote!(tangent.view())
             }
             _ => quote!(tangent),
@@ -429,7 +435,16 @@ fn result(item: &Compiled) -> (TokenStream, TokenStream) {
         .formula
         .outputs
         .iter()
-        .map(|o| output(o.axis, item.formula.graph.ty(o.node)))
+        .zip(&item.formula.complex)
+        .map(|(o, &is_complex)| {
+            let ty = item.formula.graph.ty(o.node);
+            let ty = if is_complex {
+                complex::ty(ty.shape, true)
+            } else {
+                ty
+            };
+            output(o.axis, ty)
+        })
         .unzip();
     if item.is_tuple {
         (quote!((#(#types,)*)), quote!((#(#takes,)*)))
@@ -449,13 +464,13 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
                 " The derivative of Σ ⟨e, result⟩ with respect to `{}` only.",
                 input.name
             );
-            let (ty, take) = output(input.axis, crate::types::Type::real(input.shape));
+            let (ty, take) = output(input.axis, input.ty());
             (format_ident!("grad_{}", input.name), ty, take, doc)
         }
         _ => {
             let fields = inputs.iter().map(|input| {
                 let field = ident(&input.name);
-                let (_, take) = output(input.axis, crate::types::Type::real(input.shape));
+                let (_, take) = output(input.axis, input.ty());
                 quote!(#field: #take)
             });
             let doc = " The derivatives of Σ ⟨e, result⟩ with respect to all inputs (the vector-Jacobian product).";
@@ -475,7 +490,7 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
         .collect();
     let types = cotangents.iter().map(|c| match c {
         Some(input) => {
-            let ty = cotangent_type(input.axis, input.shape);
+            let ty = cotangent_type(input.axis, input.ty());
             quote!(impl #ty)
         }
         None => quote!(()),

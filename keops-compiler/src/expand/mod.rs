@@ -14,6 +14,7 @@ use crate::emit::ValueTypes;
 use crate::function::{Formula, Input};
 use crate::item::{Item, Origin, Program, Scalar};
 use crate::syntax::Form;
+use crate::types::Element;
 use compiled::Compiled;
 pub use device::DeviceCode;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -63,7 +64,14 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
     let mut formulas: Vec<Formula> = vec![];
     for item in &program.items {
         let mut formula = match item.origin {
-            Origin::Formula => Formula::new(inputs(item), &item.graph, &item.outputs),
+            Origin::Formula => {
+                let complex = item
+                    .results
+                    .iter()
+                    .map(|r| r.ty.element == Element::Complex);
+                Formula::new(inputs(item), &item.graph, &item.outputs)
+                    .with_complex(complex.collect())
+            }
             Origin::Gradient { of, wrt } => formulas[of].vjp(&[wrt]),
             Origin::Tangent { of, wrt } => formulas[of]
                 .jvp_along(&[wrt])
@@ -87,6 +95,7 @@ fn inputs(item: &Item) -> Vec<Input> {
             name: v.name.text.clone(),
             axis: v.axis,
             shape: v.shape,
+            complex: v.complex,
             cotangent: false,
         })
         .collect()

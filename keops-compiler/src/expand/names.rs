@@ -1,5 +1,6 @@
 //! Names and Rust types in an expansion.
 
+use crate::function::Input;
 use crate::types::{Axis, Element, Shape, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,11 +18,16 @@ pub(super) fn pascal_case(name: &str) -> String {
 }
 
 /// The trait of an argument.
-pub(super) fn input_type(axis: Option<Axis>, shape: Shape, lifetime: &TokenStream) -> TokenStream {
-    let marker = match shape {
-        Shape::Scalar => quote!(k::Scalar),
-        Shape::Vector(n) => quote!(k::Vector<#n>),
-        Shape::Matrix(r, c) => quote!(k::Matrix<#r, #c>),
+pub(super) fn input_type(axis: Option<Axis>, ty: Type, lifetime: &TokenStream) -> TokenStream {
+    let marker = match (ty.element, ty.shape) {
+        (Element::Complex, Shape::Scalar) => quote!(k::ComplexScalar),
+        (Element::Complex, shape) => {
+            let n = shape.len();
+            quote!(k::ComplexVector<#n>)
+        }
+        (_, Shape::Scalar) => quote!(k::Scalar),
+        (_, Shape::Vector(n)) => quote!(k::Vector<#n>),
+        (_, Shape::Matrix(r, c)) => quote!(k::Matrix<#r, #c>),
     };
     match axis {
         Some(_) => quote!(k::IntoRows<#lifetime, T, #marker>),
@@ -30,8 +36,8 @@ pub(super) fn input_type(axis: Option<Axis>, shape: Shape, lifetime: &TokenStrea
 }
 
 /// The trait of a cotangent, which has the result's rows.
-pub(super) fn cotangent_type(axis: Option<Axis>, shape: Shape) -> TokenStream {
-    input_type(axis, shape, &quote!('e))
+pub(super) fn cotangent_type(axis: Option<Axis>, ty: Type) -> TokenStream {
+    input_type(axis, ty, &quote!('e))
 }
 
 /// Arrays of so many axes, at least one.
@@ -52,6 +58,21 @@ pub(super) fn output(axis: Option<Axis>, ty: Type) -> (TokenStream, TokenStream)
         quote!(T)
     };
     let next = quote!(k::next::<T>(&mut values));
+    if ty.element == Element::Complex {
+        return match ty.shape.rank() + usize::from(axis.is_some()) {
+            0 => (
+                quote!(P::ComplexScalar<T>),
+                quote!(P::complex_scalar(#next)),
+            ),
+            axes => {
+                let dimension = dimension(axes);
+                (
+                    quote!(P::ComplexArray<T, #dimension>),
+                    quote!(P::complex_array(#next)),
+                )
+            }
+        };
+    }
     match (ty.shape.rank() + usize::from(axis.is_some()), is_index) {
         (0, false) => (quote!(P::Scalar<#element>), quote!(P::scalar(#next))),
         (0, true) => (quote!(P::Scalar<#element>), quote!(P::scalar_index(#next))),
@@ -80,13 +101,24 @@ pub(super) enum Memory {
 }
 
 /// The type of a tangent field: what `&array` of the variable's rank coerces to, or a number.
-pub(super) fn tangent_type(axis: Option<Axis>, shape: Shape, memory: Memory) -> TokenStream {
-    match shape.rank() + usize::from(axis.is_some()) {
-        0 => quote!(T),
+///
+/// On a device a complex value is a real one that holds both parts.
+pub(super) fn tangent_type(input: &Input, memory: Memory) -> TokenStream {
+    let ty = match memory {
+        Memory::Host => input.ty(),
+        Memory::Device => Type::real(input.shape),
+    };
+    let element = if ty.element == Element::Complex {
+        quote!(k::Complex<T>)
+    } else {
+        quote!(T)
+    };
+    match ty.shape.rank() + usize::from(input.axis.is_some()) {
+        0 => element,
         axes => {
             let dimension = dimension(axes);
             match memory {
-                Memory::Host => quote!(&'t k::ndarray::ArrayRef<T, #dimension>),
+                Memory::Host => quote!(&'t k::ndarray::ArrayRef<#element, #dimension>),
                 Memory::Device => quote!(&'t k::DeviceArray<T, #dimension>),
             }
         }

@@ -5,6 +5,7 @@
 //! errors find theirs in a side table. `apply` only hash-conses and folds nothing: simplification is a pass of its own.
 
 pub mod autodiff;
+pub mod complex;
 pub mod derive;
 pub mod integer;
 pub mod print;
@@ -72,6 +73,8 @@ pub enum Kind {
     Reduce(ReductionRef, Axis, usize),
     /// A derivative as the user wrote it, until [`derive::expand`] replaces it: of a value, by a variable.
     Derivative(Derivative),
+    /// A complex value as its real and imaginary part, in the checker's graph only.
+    Complex,
     /// An integer made of row numbers, in the checker's graph only.
     Integer(Integer),
     /// The index of the current row of an axis.

@@ -17,6 +17,7 @@ pub fn print(g: &Graph, roots: &[NodeId], name: &dyn Fn(usize) -> String) -> Str
             Kind::Op(op, params) => format!("{op:?}{params:?}({args})"),
             Kind::Reduce(r, axis, 0) => format!("{r:?}_{}({args})", axis.letter()),
             Kind::Reduce(r, axis, k) => format!("{r:?}_{}::<{k}>({args})", axis.letter()),
+            Kind::Complex => format!("complex({args})"),
             Kind::Integer(integer) => format!("{integer:?}"),
             Kind::Derivative(d) => format!("{}({args})", d.name()),
             Kind::Row(axis) => axis.letter().to_string(),

@@ -36,7 +36,9 @@ pub fn copy(g: &mut Graph, node: &Node, args: &[NodeId]) -> NodeId {
             Ok(id) => id,
             Err(e) => panic!("internal error in keops: {kind:?}: {e:?}"),
         },
-        Kind::Integer(_) => unreachable!("internal error in keops: a result made of an integer"),
+        Kind::Integer(_) | Kind::Complex => {
+            unreachable!("internal error in keops: a result made of {:?}", node.kind)
+        }
         Kind::Row(axis) => g.row(*axis),
         Kind::Extent(axis) => g.extent(*axis),
     }

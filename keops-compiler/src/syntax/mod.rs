@@ -135,8 +135,10 @@ pub struct Parameter {
 /// A type: a name inside any number of arrays.
 #[derive(Clone, Debug)]
 pub struct TypeSource {
-    /// The innermost name.
+    /// The innermost name, of complex numbers that of their parts.
     pub scalar: Name,
+    /// Whether it is `Complex<scalar>`.
+    pub complex: bool,
     /// Dimensions with their places, outermost first.
     pub dimensions: Vec<Integer>,
     /// The whole type.

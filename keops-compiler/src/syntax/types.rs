@@ -66,6 +66,7 @@ impl Parser<'_, '_> {
                 dimensions.extend(element.dimensions);
                 Ok(TypeSource {
                     scalar: element.scalar,
+                    complex: element.complex,
                     dimensions,
                     region: group.region,
                 })
@@ -75,6 +76,16 @@ impl Parser<'_, '_> {
             Some(Token::Ident(..)) => {
                 let scalar = self.name("a type")?;
                 let region = scalar.region();
+                if scalar.text == "Complex" && self.eat_punct("<").is_some() {
+                    let scalar = self.name("`f32`, `f64` or the type parameter")?;
+                    let end = self.expect_punct(">")?;
+                    return Ok(TypeSource {
+                        scalar,
+                        complex: true,
+                        dimensions: vec![],
+                        region: region.to(end),
+                    });
+                }
                 if self.at_punct("<") || self.at_punct("::") {
                     return self.fail(
                         region,
@@ -86,6 +97,7 @@ impl Parser<'_, '_> {
                 }
                 Ok(TypeSource {
                     scalar,
+                    complex: false,
                     dimensions: vec![],
                     region,
                 })
@@ -160,13 +172,19 @@ impl Parser<'_, '_> {
 }
 
 impl TypeSource {
+    /// The type of its numbers, as written.
+    fn numbers(&self) -> String {
+        if self.complex {
+            format!("Complex<{}>", self.scalar.text)
+        } else {
+            self.scalar.text.clone()
+        }
+    }
     /// As written, without spaces inside names.
     pub fn text(&self) -> String {
         self.dimensions
             .iter()
             .rev()
-            .fold(self.scalar.text.clone(), |text, d| {
-                format!("[{text}; {}]", d.value)
-            })
+            .fold(self.numbers(), |text, d| format!("[{text}; {}]", d.value))
     }
 }

@@ -37,7 +37,7 @@ impl Random {
             .map(|_| match ty.element {
                 Element::Bool => f64::from(self.unit() < 0.5),
                 Element::Index | Element::Integer => (self.unit() * 3.0).floor(),
-                Element::Real => {
+                Element::Real | Element::Complex => {
                     let free =
                         |x: f64| x.abs() > 1e-3 && taken.iter().all(|t| (t - x).abs() > 1e-3);
                     // Where a narrow range is full, numbers come closer to each other.
@@ -162,6 +162,7 @@ impl Subject {
             name: format!("v{k}"),
             axis,
             shape: ty.shape,
+            complex: false,
             cotangent: false,
         });
         Formula::new(inputs.collect(), &self.graph, &[output])

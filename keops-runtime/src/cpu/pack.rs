@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use keops_gpu_kernels::real::{NONE, Real};
-use ndarray::ArrayView3;
+use ndarray::{ArrayView1, ArrayView2, ArrayView3, Axis};
+use num_complex::Complex;
 
 /// Rows to be read: `r` × `c` numbers each, anywhere in memory.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,34 @@ impl<'a, T: Real> Source<'a, T> {
             c,
             strides: [a, b, d],
             borrowed: PhantomData,
+        }
+    }
+
+    /// The rows of a complex array, each with its real parts, then its imaginary parts: 2 × `c` values.
+    pub(crate) fn complex(view: ArrayView2<'a, Complex<T>>) -> Self {
+        let (rows, c) = view.dim();
+        let &[a, b] = view.strides() else {
+            unreachable!("two axes")
+        };
+        // A complex number is its real part, then its imaginary part, without padding.
+        Source {
+            at: At::Values(view.as_ptr().cast()),
+            rows,
+            r: 2,
+            c,
+            strides: [2 * a, 1, 2 * b],
+            borrowed: PhantomData,
+        }
+    }
+
+    /// The same for one number a row: 1 × 2 values.
+    pub(crate) fn complex_scalars(view: ArrayView1<'a, Complex<T>>) -> Self {
+        let source = Source::complex(view.insert_axis(Axis(1)));
+        Source {
+            r: 1,
+            c: 2,
+            strides: [source.strides[0], 0, 1],
+            ..source
         }
     }
 

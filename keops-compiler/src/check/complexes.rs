@@ -1,0 +1,265 @@
+//! Complex values in formulas: which operations they have, and how each becomes operations of their parts.
+//!
+//! Real and complex values do not mix by themselves: only a real factor or divisor scales a complex value, all else needs
+//! `complex(x, 0.0)`.
+
+use super::apply::Application;
+use super::error::{CheckError, Role};
+use super::formula::Checker;
+use crate::graph::NodeId;
+use crate::graph::complex::{self, Parts};
+use crate::ops::{self, Op, TypeError, mul, norm2, sum};
+use crate::reductions::Reduction;
+use crate::syntax::{Expr, Name};
+use crate::types::{Axis, Element};
+
+/// Functions that only complex values have, or that make them, with how they are called.
+pub(super) const FUNCTIONS: [(&str, &str); 7] = [
+    ("complex", "complex(re, im)"),
+    ("re", "re(z)"),
+    ("im", "im(z)"),
+    ("conj", "conj(z)"),
+    ("angle", "angle(z)"),
+    ("sqabs", "sqabs(z)"),
+    ("exp1j", "exp1j(x)"),
+];
+
+impl Checker<'_> {
+    /// An operation with a complex value among its arguments, if complex values have it: `None` inside if that failed, which
+    /// has been reported.
+    pub(super) fn of_complex(
+        &mut self,
+        op: &'static Op,
+        site: &Application<'_>,
+        nodes: &[NodeId],
+    ) -> Option<Option<NodeId>> {
+        let parts: Vec<Option<Parts>> = nodes
+            .iter()
+            .map(|&n| complex::parts(&self.graph, n))
+            .collect();
+        parts.iter().flatten().next()?;
+        let params: Vec<i64> = site.params.iter().map(|p| p.0).collect();
+        let g = &mut self.graph;
+        let result: Result<Parts, TypeError> = match (op.name, parts.as_slice()) {
+            ("neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem", [Some(z)]) => {
+                both(*z, |part| g.try_apply(op, &[part], &params))
+            }
+            ("array" | "concat", all) | ("add" | "sub", all) => {
+                let Some(all) = all.iter().copied().collect::<Option<Vec<Parts>>>() else {
+                    return Some(self.complex_with_real(site, nodes));
+                };
+                let of = |part: fn(&Parts) -> NodeId| all.iter().map(part).collect::<Vec<_>>();
+                g.try_apply(op, &of(|z| z.re), &params).and_then(|re| {
+                    let im = g.try_apply(op, &of(|z| z.im), &params)?;
+                    Ok(Parts { re, im })
+                })
+            }
+            ("mul" | "div", [a, b]) => {
+                let part = |z: &Option<Parts>, k: usize| z.map_or(nodes[k], |z| z.re);
+                // The rule of shapes first: behind it, all parts fit.
+                g.try_apply(op, &[part(a, 0), part(b, 1)], &[])
+                    .map(|_| match (a, b) {
+                        (Some(a), Some(b)) if op.name == "mul" => complex::product(g, *a, *b),
+                        (Some(a), Some(b)) => complex::quotient(g, *a, *b),
+                        (Some(a), None) if op.name == "mul" => complex::scaled(g, *a, nodes[1]),
+                        (Some(a), None) => complex::divided(g, *a, nodes[1]),
+                        (None, Some(b)) if op.name == "mul" => complex::scaled(g, *b, nodes[0]),
+                        (None, Some(b)) => {
+                            // x / b = x · conj(b) / |b|²
+                            let square = complex::square_abs(g, *b);
+                            let inverse = complex::conj(g, *b);
+                            let inverse = complex::divided(g, inverse, square);
+                            complex::scaled(g, inverse, nodes[0])
+                        }
+                        (None, None) => unreachable!("internal error in keops: one is complex"),
+                    })
+            }
+            ("select", [None, a, b]) => {
+                let (Some(a), Some(b)) = (a, b) else {
+                    return Some(self.complex_with_real(site, nodes));
+                };
+                g.try_apply(op, &[nodes[0], a.re, b.re], &[])
+                    .map(|_| complex::choice(g, nodes[0], *a, *b))
+            }
+            ("exp", [Some(z)]) => Ok(complex::exponential(g, *z)),
+            ("square", [Some(z)]) => Ok(complex::product(g, *z, *z)),
+            ("abs", [Some(z)]) => return Some(Some(complex::abs(g, *z))),
+            ("sqnorm2" | "norm2", [Some(z)]) => {
+                // Their rule: of vectors.
+                match g.try_apply(op, &[z.re], &[]) {
+                    Err(error) => return Some(self.type_error(site, error, None)),
+                    Ok(_) => {
+                        let squares = if op.name == "norm2" {
+                            let all = g.apply(&ops::concat::OP, &[z.re, z.im]);
+                            g.apply(&norm2::OP, &[all])
+                        } else {
+                            let squares = complex::square_abs(g, *z);
+                            g.apply(&sum::OP, &[squares])
+                        };
+                        return Some(Some(squares));
+                    }
+                }
+            }
+            _ => return None,
+        };
+        Some(match result {
+            Ok(parts) => Some(complex::pair(&mut self.graph, parts)),
+            Err(error) => self.type_error(site, error, None),
+        })
+    }
+
+    fn complex_with_real(&mut self, site: &Application<'_>, nodes: &[NodeId]) -> Option<NodeId> {
+        let is_complex = |k: usize| self.graph.ty(nodes[k]).element == Element::Complex;
+        let complex = (0..nodes.len()).find(|&k| is_complex(k))?;
+        // The condition of an `if` is neither.
+        let other = (0..nodes.len())
+            .rev()
+            .find(|&k| self.graph.ty(nodes[k]).element == Element::Real);
+        let Some(other) = other else {
+            return self.type_error(
+                site,
+                TypeError::Expected {
+                    arg: (0..nodes.len()).find(|&k| !is_complex(k))?,
+                    expected: "a complex number".into(),
+                },
+                None,
+            );
+        };
+        let complex = Box::new(self.typed(site.args.get(complex)?)?);
+        let other = Box::new(self.typed(site.args.get(other)?)?);
+        let error = CheckError::ComplexWithReal {
+            operation: site.label.into(),
+            complex,
+            other,
+        };
+        self.report(site.region, error)
+    }
+
+    /// A sum or mean of complex values; `None` for other reductions, which say what they need.
+    pub(super) fn reduce_complex(
+        &mut self,
+        reduction: &'static Reduction,
+        axis: Axis,
+        nodes: &[NodeId],
+    ) -> Option<NodeId> {
+        let &[node] = nodes else { return None };
+        let z = complex::parts(&self.graph, node)?;
+        if !matches!(reduction.name, "sum" | "mean") {
+            return None;
+        }
+        let g = &mut self.graph;
+        let parts = both(z, |part| g.try_reduce(reduction, axis, &[part], 0)).ok()?;
+        Some(complex::pair(g, parts))
+    }
+
+    /// A call of one of [`FUNCTIONS`].
+    pub(super) fn complex_function(
+        &mut self,
+        expr: &Expr,
+        name: &Name,
+        usage: &str,
+        args: &[Expr],
+    ) -> Option<NodeId> {
+        let values: Vec<&Expr> = args.iter().collect();
+        let nodes = self.values_of(&values);
+        let arity = if name.text == "complex" { 2 } else { 1 };
+        if args.len() != arity {
+            let error = CheckError::Arity {
+                name: name.text.clone(),
+                usage: usage.into(),
+                expected: format!("{arity} argument{}", if arity == 1 { "" } else { "s" }),
+                found: args.len(),
+            };
+            return self.report(expr.region, error);
+        }
+        let nodes = nodes?;
+        let label = format!("`{}`", name.text);
+        let site = Application {
+            region: expr.region,
+            label: &label,
+            args: &values,
+            params: &[],
+            names: &[],
+        };
+        let takes_real = matches!(name.text.as_str(), "complex" | "exp1j");
+        let wanted = if takes_real {
+            Element::Real
+        } else {
+            Element::Complex
+        };
+        for (arg, &node) in nodes.iter().enumerate() {
+            if self.graph.ty(node).element != wanted {
+                let expected = if takes_real {
+                    "a real number"
+                } else {
+                    "a complex number"
+                };
+                let error = TypeError::Expected {
+                    arg,
+                    expected: expected.into(),
+                };
+                return self.type_error(&site, error, None);
+            }
+        }
+        let g = &mut self.graph;
+        if let &[re, im] = nodes.as_slice() {
+            // Scalars broadcast: as in a sum.
+            return match g.try_apply(&ops::add::OP, &[re, im], &[]) {
+                Err(error) => self.type_error(&site, error, None),
+                Ok(sum) => {
+                    let shape = g.shape(sum);
+                    let mut wide = |part: NodeId| {
+                        if g.shape(part) == shape {
+                            return part;
+                        }
+                        let ones = g.constant(1.0, shape);
+                        g.apply(&mul::OP, &[part, ones])
+                    };
+                    let parts = Parts {
+                        re: wide(re),
+                        im: wide(im),
+                    };
+                    Some(complex::pair(g, parts))
+                }
+            };
+        }
+        let &[node] = nodes.as_slice() else {
+            return None;
+        };
+        if name.text == "exp1j" {
+            let parts = complex::exp1j(g, node);
+            return Some(complex::pair(g, parts));
+        }
+        let z = complex::parts(g, node)?;
+        match name.text.as_str() {
+            "re" => Some(z.re),
+            "im" => Some(z.im),
+            "sqabs" => Some(complex::square_abs(g, z)),
+            "conj" => {
+                let parts = complex::conj(g, z);
+                Some(complex::pair(g, parts))
+            }
+            _ => match ops::find("atan2") {
+                Some(atan2) => Some(g.apply(atan2, &[z.im, z.re])),
+                None => self.report(
+                    name.region(),
+                    CheckError::Unknown {
+                        name: name.text.clone(),
+                        role: Role::Function,
+                        suggestion: None,
+                    },
+                ),
+            },
+        }
+    }
+}
+
+fn both(
+    z: Parts,
+    mut f: impl FnMut(NodeId) -> Result<NodeId, TypeError>,
+) -> Result<Parts, TypeError> {
+    Ok(Parts {
+        re: f(z.re)?,
+        im: f(z.im)?,
+    })
+}
