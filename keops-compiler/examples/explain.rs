@@ -1,4 +1,4 @@
-//! Prints every stage of a formula: `cargo run -p keops-compiler --example explain -- 'FORMULA where x_i: [f32; 3], …'`.
+//! Prints every stage of a formula, and what each of its functions costs per pair: `cargo run -p keops-compiler --example explain -- 'FORMULA where x_i: [f32; 3], …'`.
 
 use keops_compiler::check::parse_and_check;
 use keops_compiler::emit::{self, ValueTypes};
@@ -32,20 +32,56 @@ fn main() -> ExitCode {
             &item.signature.name.text
         };
         println!("# {name} = {}\n", item.formula);
-        explain("value", &formula);
+        if !item.outputs.is_empty() {
+            println!("## as typed\n");
+            let names = |n: usize| item.signature.variables[n].name.text.clone();
+            println!("{}", print(&item.graph, &item.outputs, &names));
+        }
+        let mut costs = vec![];
+        explain("value", &formula, &mut costs);
         if formula.cotangent_names().iter().any(Option::is_some) {
             for (n, input) in formula.inputs.iter().enumerate() {
                 explain(
                     &format!("derivative with respect to {}", input.name),
                     &formula.vjp(&[n]),
+                    &mut costs,
                 );
             }
+            let all: Vec<usize> = (0..formula.inputs.len()).collect();
+            explain("all derivatives", &formula.vjp(&all), &mut costs);
         }
+        println!("## per pair\n\n{}", table(&costs));
     }
     ExitCode::SUCCESS
 }
 
-fn explain(title: &str, formula: &Formula) {
+/// One row for each pass over pairs.
+fn table(costs: &[(String, Cost)]) -> String {
+    let header =
+        "| function | flops | divisions, roots | special | bytes at f32 | at f64 | accumulators |";
+    let rows = costs.iter().map(|(title, c)| {
+        // One inner row is read for a whole tile of outer rows.
+        let bytes = |size: usize| c.inner_reads * size;
+        format!(
+            "| {title} | {} | {} | {} | {} | {} | {} |",
+            c.flops,
+            c.divisions,
+            c.special,
+            bytes(4),
+            bytes(8),
+            c.registers
+        )
+    });
+    let mut lines = vec![header.to_string(), "|---|---|---|---|---|---|---|".into()];
+    lines.extend(rows);
+    lines.join("\n")
+}
+
+fn explain(title: &str, formula: &Formula, costs: &mut Vec<(String, Cost)>) {
+    if let Some(excess) = formula.excess {
+        println!("## {title}\n\ntakes {excess}\n");
+        return;
+    }
     let roots: Vec<_> = formula.outputs.iter().map(|o| o.node).collect();
     println!(
         "## {title}\n\nGraph:\n{}",
@@ -56,6 +92,14 @@ fn explain(title: &str, formula: &Formula) {
         let axis = |a: Option<keops_compiler::types::Axis>| {
             a.map_or("-".into(), |a| a.letter().to_string())
         };
+        if ir.inner.is_some() {
+            let pass = if p == 0 {
+                String::new()
+            } else {
+                format!(", pass {p}")
+            };
+            costs.push((format!("{title}{pass}"), Cost::of(ir)));
+        }
         println!(
             "Pass {p}: rows of {}, folds {}: per pair {}",
             axis(ir.outer),

@@ -3,6 +3,7 @@
 //! Invariant: everything here is a pure function of the item, so equal functions give equal kernels, which the expansion
 //! then shares.
 
+use crate::budget::{Excess, of_graph, of_passes};
 use crate::graph::autodiff;
 use crate::graph::complex;
 use crate::graph::derive::expand;
@@ -42,6 +43,8 @@ pub struct Formula {
     pub complex: Vec<bool>,
     /// How exactly it is computed.
     pub arithmetic: Arithmetic,
+    /// What it takes too much of. It computes zeros then.
+    pub excess: Option<Excess>,
     /// Reductions that have no value for no rows, as the user wrote them.
     pub needs_rows: Vec<(Axis, String)>,
 }
@@ -55,6 +58,8 @@ pub struct Function {
     pub passes: Vec<KernelIr>,
     /// The slots returned.
     pub outputs: Vec<usize>,
+    /// What it takes too much of.
+    pub excess: Option<Excess>,
     /// The first reduction over each pass's inner axis that has no value for no rows.
     pub needs_rows: Vec<Option<String>>,
 }
@@ -85,9 +90,18 @@ impl Formula {
         let (mut graph, mut outputs) = decompose(graph, outputs);
         (graph, outputs) = simplify(&graph, &outputs);
         // Innermost derivatives first, each made of simplified ones.
-        while let Some((next, moved)) = expand(&graph, &outputs) {
-            (graph, outputs) = decompose(&next, &moved);
-            (graph, outputs) = simplify(&graph, &outputs);
+        let mut excess = None;
+        while let Some(expanded) = expand(&graph, &outputs) {
+            match expanded {
+                Ok((next, moved)) if of_graph(&next, &moved).is_none() => {
+                    (graph, outputs) = decompose(&next, &moved);
+                    (graph, outputs) = simplify(&graph, &outputs);
+                    continue;
+                }
+                Ok((next, moved)) => excess = of_graph(&next, &moved),
+                Err(found) => excess = Some(found),
+            }
+            outputs = zeros(&mut graph, &outputs);
         }
         let outputs: Vec<Output> = outputs
             .into_iter()
@@ -100,8 +114,23 @@ impl Formula {
             complex: vec![false; outputs.len()],
             outputs,
             arithmetic: Arithmetic::Default,
+            excess,
             needs_rows,
         }
+        .within_budget()
+    }
+
+    /// The same, or zeros and why.
+    fn within_budget(mut self) -> Formula {
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.node).collect();
+        if let Some(excess) = of_graph(&self.graph, &roots) {
+            self.excess = self.excess.or(Some(excess));
+            let zeros = zeros(&mut self.graph, &roots);
+            for (output, node) in self.outputs.iter_mut().zip(zeros) {
+                output.node = node;
+            }
+        }
+        self
     }
 
     /// Says which outputs are complex.
@@ -154,7 +183,7 @@ impl Formula {
             .collect();
         result.complex = wrt.iter().map(|&n| self.inputs[n].complex).collect();
         result.graph = graph;
-        result
+        result.within_budget()
     }
 
     /// The Jacobian-vector product, as a formula whose last inputs are tangents of this one's inputs (`t_x_i` of `x_i`);
@@ -196,7 +225,7 @@ impl Formula {
             output.node = node;
         }
         result.graph = graph;
-        Some(result)
+        Some(result.within_budget())
     }
 
     /// The names of the outputs' cotangents, none for indices: `e_i` for an output with one row per i (`e_i_0`, `e_i_1`
@@ -253,11 +282,18 @@ impl Formula {
             .collect();
         Function {
             inputs: self.inputs.clone(),
+            excess: self.excess.or(of_passes(&passes)),
             passes,
             outputs: schedule.outputs,
             needs_rows,
         }
     }
+}
+
+/// Zeros of the types of some nodes.
+fn zeros(g: &mut Graph, nodes: &[NodeId]) -> Vec<NodeId> {
+    let shapes: Vec<Shape> = nodes.iter().map(|&n| g.shape(n)).collect();
+    shapes.into_iter().map(|s| g.constant(0.0, s)).collect()
 }
 
 /// The name of a variable's tangent: `t_x_i`, or the first of `t2_x_i`, `t3_x_i`, … that is not taken.

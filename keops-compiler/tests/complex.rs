@@ -20,8 +20,7 @@ fn formula(text: &str) -> Formula {
 
 const M: usize = 3;
 const N: usize = 4;
-const VARIABLES: &str =
-    "z_i: Complex<f64>, w_j: Complex<f64>, u_i: [Complex<f64>; 2], v_j: [Complex<f64>; 2], a_i: f64, p: Complex<f64>";
+const VARIABLES: &str = "z_i: Complex<f64>, w_j: Complex<f64>, u_i: [Complex<f64>; 2], v_j: [Complex<f64>; 2], a_i: f64, p: Complex<f64>";
 
 /// Random inputs for [`VARIABLES`], all parts in one interval.
 fn inputs(formula: &Formula) -> Vec<Vec<Vec<f64>>> {
@@ -222,7 +221,9 @@ fn derivatives_inside_formulas() {
 
 #[test]
 fn means_and_vectors_of_results() {
-    let mean = formula(&format!("fn f({VARIABLES}) = (mean_j u_i * w_j) + 0.0 * (sum_j v_j * z_i * p * a_i);"));
+    let mean = formula(&format!(
+        "fn f({VARIABLES}) = (mean_j u_i * w_j) + 0.0 * (sum_j v_j * z_i * p * a_i);"
+    ));
     let at = inputs(&mean);
     assert_eq!(mean.complex, [true]);
     for (i, found) in run(&mean, &at).iter().enumerate() {

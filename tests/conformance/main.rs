@@ -7,7 +7,6 @@
 #[macro_use]
 mod harness;
 
-mod complex;
 mod language;
 mod reductions;
 mod semantics;

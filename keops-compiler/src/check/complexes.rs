@@ -4,7 +4,7 @@
 //! `complex(x, 0.0)`.
 
 use super::apply::Application;
-use super::error::{CheckError, Role};
+use super::error::CheckError;
 use super::formula::Checker;
 use crate::graph::NodeId;
 use crate::graph::complex::{self, Parts};
@@ -14,12 +14,11 @@ use crate::syntax::{Expr, Name};
 use crate::types::{Axis, Element};
 
 /// Functions that only complex values have, or that make them, with how they are called.
-pub(super) const FUNCTIONS: [(&str, &str); 7] = [
+pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     ("complex", "complex(re, im)"),
     ("re", "re(z)"),
     ("im", "im(z)"),
     ("conj", "conj(z)"),
-    ("angle", "angle(z)"),
     ("sqabs", "sqabs(z)"),
     ("exp1j", "exp1j(x)"),
 ];
@@ -239,17 +238,7 @@ impl Checker<'_> {
                 let parts = complex::conj(g, z);
                 Some(complex::pair(g, parts))
             }
-            _ => match ops::find("atan2") {
-                Some(atan2) => Some(g.apply(atan2, &[z.im, z.re])),
-                None => self.report(
-                    name.region(),
-                    CheckError::Unknown {
-                        name: name.text.clone(),
-                        role: Role::Function,
-                        suggestion: None,
-                    },
-                ),
-            },
+            _ => None,
         }
     }
 }

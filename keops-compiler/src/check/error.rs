@@ -4,6 +4,7 @@
 //! what failed has no type afterwards, and things without a type raise nothing.
 
 use super::suggest::Suggestion;
+use crate::budget::Excess;
 use crate::types::{Axis, Type};
 
 /// A sub-expression and its type.
@@ -112,6 +113,14 @@ pub enum CheckError {
     TypedLet {
         /// The name.
         name: String,
+    },
+
+    /// A correct formula that takes too much of something.
+    TooMuch {
+        /// What takes it.
+        what: String,
+        /// Of what.
+        excess: Excess,
     },
 
     // Variables.

@@ -44,6 +44,7 @@ impl CheckError {
             E::TooManySteps { limit } => bare(format!(
                 "this takes more than {limit} operations that depend on each other"
             )),
+            E::TooMuch { what, excess } => bare(format!("{what} takes {excess}")),
             E::Unexpected {
                 expected,
                 found,

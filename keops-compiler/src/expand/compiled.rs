@@ -2,6 +2,7 @@
 //!
 //! Invariant: kernels that are equal are one kernel, whichever functions use them.
 
+use crate::budget::Excess;
 use crate::emit::ValueTypes;
 use crate::function::{Formula, Function};
 use crate::lower::kernel::KernelIr;
@@ -23,6 +24,8 @@ pub(super) struct Compiled {
     pub(super) is_tuple: bool,
     /// The formula.
     pub(super) formula: Formula,
+    /// What takes too much of something, and of what.
+    pub(super) excess: Vec<(String, Excess)>,
     /// All functions.
     pub(super) functions: Vec<NamedFunction>,
     /// Their distinct kernels, with the names of the types that implement them.
@@ -71,6 +74,7 @@ impl Compiled {
             types,
             is_tuple,
             formula,
+            excess: vec![],
             functions: vec![],
             kernels: vec![],
         };
@@ -104,6 +108,19 @@ impl Compiled {
     }
 
     fn add(&mut self, role: Role, function: Function) {
+        if let Some(excess) = function.excess {
+            let what = match role {
+                Role::Eval => "the formula".to_string(),
+                Role::Vjp => "its derivative with respect to all variables".to_string(),
+                Role::Grad(n) => format!(
+                    "its derivative with respect to `{}`",
+                    self.formula.inputs[n].name
+                ),
+                Role::Jvp => "its derivative along tangents".to_string(),
+            };
+            self.excess.push((what, excess));
+            return;
+        }
         let base = self.function_name(role);
         let kernels = function
             .passes

@@ -9,9 +9,12 @@ mod host;
 mod names;
 mod stub;
 
+use crate::check::error::CheckError;
 use crate::check::parse_and_check;
+use crate::diagnostics::Diagnostics;
 use crate::emit::ValueTypes;
 use crate::function::{Formula, Input};
+use crate::graph::Kind;
 use crate::item::{Item, Origin, Program, Scalar};
 use crate::syntax::Form;
 use crate::types::Element;
@@ -34,6 +37,17 @@ pub fn expand(tokens: TokenStream) -> TokenStream {
         };
     }
     let items = compile(&program);
+    let excess = too_much(&program, &items);
+    if !excess.is_empty() {
+        let errors = excess.to_tokens(program.form);
+        return match program.form {
+            Form::Items => {
+                let stubs = stub::stubs(&program);
+                quote!(#stubs #errors)
+            }
+            Form::Expression => errors,
+        };
+    }
     let modules = match device::modules(&items) {
         Ok(modules) => modules,
         Err(message) => return quote_spanned!(Span::call_site()=> ::core::compile_error!{#message}),
@@ -81,6 +95,37 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
         formulas.push(formula);
     }
     formulas
+}
+
+/// The first thing that each item takes too much of, at the derivative that it comes from, if there is one.
+fn too_much(program: &Program, items: &[Compiled]) -> Diagnostics {
+    let mut errors = Diagnostics::new();
+    for (item, compiled) in program.items.iter().zip(items) {
+        let Some((what, excess)) = compiled.excess.first() else {
+            continue;
+        };
+        let derivatives = item
+            .graph
+            .reachable(&item.outputs)
+            .into_iter()
+            .filter(|&id| matches!(item.graph.node(id).kind, Kind::Derivative(_)));
+        let places = derivatives.rev().chain(item.outputs.iter().copied());
+        let region = places.filter_map(|id| item.regions.get(&id)).next();
+        let error = CheckError::TooMuch {
+            what: what.clone(),
+            excess: *excess,
+        };
+        errors.push(
+            region.copied().unwrap_or(item.signature.name.region()),
+            error,
+        );
+    }
+    errors
+}
+
+/// The errors of a correct program that takes too much of something.
+pub fn excess(program: &Program) -> Diagnostics {
+    too_much(program, &compile(program))
 }
 
 /// The device code of a checked macro call.

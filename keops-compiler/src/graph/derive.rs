@@ -9,6 +9,7 @@
 
 use super::rebuild::{copy, rebuild};
 use super::{Graph, Kind, NodeId, autodiff};
+use crate::budget::{Excess, MOST_OPERATIONS};
 use crate::ops::{TypeError, add, array, sum, take};
 use crate::types::{Axis, Element, Indices, Shape, Type};
 use std::collections::BTreeSet;
@@ -201,8 +202,9 @@ pub fn mixed_rows(g: &Graph, kind: Derivative, args: &[NodeId]) -> Option<(NodeI
     None
 }
 
-/// Replaces the innermost derivatives of a graph without composites; `None` if it has none.
-pub fn expand(old: &Graph, roots: &[NodeId]) -> Option<(Graph, Vec<NodeId>)> {
+/// Replaces the innermost derivatives of a graph without composites; `None` if it has none. The error is a number of
+/// operations that is too large to go on.
+pub fn expand(old: &Graph, roots: &[NodeId]) -> Option<Result<(Graph, Vec<NodeId>), Excess>> {
     let is_derivative = |id: NodeId| matches!(old.node(id).kind, Kind::Derivative(_));
     let mut above = BTreeSet::new();
     let mut found = false;
@@ -216,13 +218,33 @@ pub fn expand(old: &Graph, roots: &[NodeId]) -> Option<(Graph, Vec<NodeId>)> {
     if !found {
         return None;
     }
-    Some(rebuild(old, roots, &mut |g, node, args| {
+    let mut excess = None;
+    let expanded = rebuild(old, roots, &mut |g, node, args| {
         let innermost = !node.args.iter().any(|a| above.contains(a));
         match node.kind {
-            Kind::Derivative(kind) if innermost => definition(g, kind, args),
+            Kind::Derivative(kind) if innermost => {
+                // Every number that is derived takes a sweep of its own.
+                let sweeps = match kind {
+                    Derivative::Grad | Derivative::Jvp => 1,
+                    Derivative::Jacobian | Derivative::Divergence => g.shape(args[0]).len(),
+                    Derivative::Laplacian => g.shape(args[1]).len(),
+                };
+                let operations = g.ids().count().saturating_add(sweeps);
+                if excess.is_none() && operations > MOST_OPERATIONS {
+                    excess = Some(Excess::Operations(operations));
+                }
+                if excess.is_some() {
+                    return g.constant(0.0, node.ty.shape);
+                }
+                definition(g, kind, args)
+            }
             _ => copy(g, node, args),
         }
-    }))
+    });
+    Some(match excess {
+        Some(excess) => Err(excess),
+        None => Ok(expanded),
+    })
 }
 
 fn definition(g: &mut Graph, kind: Derivative, args: &[NodeId]) -> NodeId {

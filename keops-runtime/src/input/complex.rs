@@ -102,6 +102,10 @@ impl<'a, 'b: 'a, T: Float, const D: usize> IntoParameter<'a, T, ComplexVector<D>
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::needless_borrows_for_generic_args,
+    reason = "references are what is tested"
+)]
 mod tests {
     use super::*;
     use ndarray::{Array1, Array2, s};

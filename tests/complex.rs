@@ -1,6 +1,6 @@
 //! Complex values through the macro: arrays of `num_complex` in and out, against dense complex arithmetic.
 
-use crate::harness::levels;
+use keops::__private::Level;
 use keops::ndarray::{Array1, Array2, s};
 use keops::{Complex, Error, keops};
 
@@ -36,7 +36,7 @@ fn fourier_sums() -> Result<(), Error> {
     let b = Array1::from_shape_fn(n, number);
     let e = Array1::from_shape_fn(m, |i| number(2 * i));
     let wave = |i: usize, j: usize| Z::new(0.0, x.row(i).dot(&y.row(j))).exp();
-    for level in levels() {
+    for level in Level::supported() {
         let sums: Array1<Z> = fourier(&x, &y, &b).level(level).eval()?;
         for (i, &sum) in sums.iter().enumerate() {
             near(sum, (0..n).map(|j| wave(i, j) * b[j]).sum());
@@ -85,7 +85,9 @@ fn vectors_parameters_and_tuples() -> Result<(), Error> {
     let (means, sizes): (Array2<Z>, Array1<f64>) = filtered(&z, &w, p).eval()?;
     for i in 0..5 {
         for d in 0..2 {
-            let mean: Z = (0..40).map(|j| z[[i, d]].conj() * w[[j, d]] / p / 40.0).sum();
+            let mean: Z = (0..40)
+                .map(|j| z[[i, d]].conj() * w[[j, d]] / p / 40.0)
+                .sum();
             near(means[[i, d]], mean);
         }
         let size: f64 = (0..40)
@@ -94,12 +96,27 @@ fn vectors_parameters_and_tuples() -> Result<(), Error> {
         assert!((sizes[i] - size).abs() < 1e-11);
     }
     // Nothing left of an index: one value. And f32, from rows of arrays.
-    let rows = vec![[Complex::new(1.0f32, 2.0), Complex::new(0.0, 1.0), Complex::new(3.0, 0.0)]; 4];
-    let ones = [Complex::new(1.0f32, 0.0), Complex::new(0.0, 1.0), Complex::new(2.0, 0.0)];
+    let rows = vec![
+        [
+            Complex::new(1.0f32, 2.0),
+            Complex::new(0.0, 1.0),
+            Complex::new(3.0, 0.0)
+        ];
+        4
+    ];
+    let ones = [
+        Complex::new(1.0f32, 0.0),
+        Complex::new(0.0, 1.0),
+        Complex::new(2.0, 0.0),
+    ];
     let sum: Array1<Complex<f32>> = total(&rows, ones).eval()?;
     assert_eq!(
         sum.to_vec(),
-        [Complex::new(4.0, 8.0), Complex::new(-4.0, 0.0), Complex::new(24.0, 0.0)]
+        [
+            Complex::new(4.0, 8.0),
+            Complex::new(-4.0, 0.0),
+            Complex::new(24.0, 0.0)
+        ]
     );
     Ok(())
 }
@@ -108,6 +125,12 @@ fn vectors_parameters_and_tuples() -> Result<(), Error> {
 fn shapes_are_named_in_complex_numbers() {
     let z = Array2::from_elem((5, 3), Z::new(1.0, 0.0));
     let w = Array2::from_elem((4, 2), Z::new(1.0, 0.0));
-    let error = filtered(&z, &w, Z::new(1.0, 0.0)).eval().unwrap_err().to_string();
-    assert!(error.contains("z_i") && error.contains("3 columns") && error.contains("2 columns"), "{error}");
+    let error = filtered(&z, &w, Z::new(1.0, 0.0))
+        .eval()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("z_i") && error.contains("3 columns") && error.contains("2 columns"),
+        "{error}"
+    );
 }

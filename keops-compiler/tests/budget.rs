@@ -1,0 +1,112 @@
+//! What a formula may take: sizes that are accepted, with their numbers of statements, and what is refused, where.
+
+use keops_compiler::budget::{Excess, MOST_STATEMENTS, of_passes};
+use keops_compiler::check::parse_and_check;
+use keops_compiler::expand::{excess, formulas};
+use keops_compiler::function::Function;
+use keops_compiler::lower::Stmt;
+
+fn functions(text: &str) -> Vec<Function> {
+    let (program, errors) = parse_and_check(text.parse().expect("tokens"));
+    let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
+    assert!(messages.is_empty(), "{text}: {messages:?}");
+    let formula = formulas(&program).pop().expect("an item");
+    assert_eq!(formula.excess, None, "{text}");
+    let all: Vec<usize> = (0..formula.inputs.len()).collect();
+    vec![formula.compile(), formula.vjp(&all).compile()]
+}
+
+fn statements(stmts: &[Stmt]) -> usize {
+    let inside = |stmt: &Stmt| match stmt {
+        Stmt::Loop(_, _, body) => statements(body),
+        _ => 0,
+    };
+    stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
+}
+
+fn longest_step(text: &str) -> usize {
+    functions(text)
+        .iter()
+        .flat_map(|f| {
+            assert_eq!(f.excess, None, "{text}");
+            f.passes.iter().map(|p| statements(&p.step))
+        })
+        .max()
+        .expect("a pass")
+}
+
+/// Code does not grow with the dimension.
+#[test]
+fn dimensions_are_loops() {
+    let sizes = [16, 1000].map(|d| {
+        longest_step(&format!(
+            "fn f(x_i: [f32; {d}], y_j: [f32; {d}], b_j: f32) = sum_j exp(-sqdist(x_i, y_j)) * b_j;"
+        ))
+    });
+    assert_eq!(sizes[0], sizes[1]);
+    assert!(sizes[0] < 40, "{sizes:?}");
+    let matrices = longest_step(
+        "fn f(a: [[f32; 60]; 60], x_i: [f32; 60], y_j: [f32; 60]) = sum_j tanh(matvec(a, x_i * y_j)) | y_j;",
+    );
+    assert!(matrices < 60, "{matrices}");
+}
+
+/// Derivatives of any usual order are short.
+#[test]
+fn third_derivatives_are_short() {
+    for (text, most) in [
+        (
+            "fn f(x_i: [f32; 3], y_j: [f32; 3], t_i: [f32; 3]) = sum_j grad(grad(grad(exp(-sqdist(x_i, y_j)), x_i) | t_i, x_i) | t_i, x_i);",
+            120,
+        ),
+        (
+            "fn f(x_i: [f32; 3], y_j: [f32; 3]) = sum_j grad(laplacian(exp(-sqdist(x_i, y_j)), x_i), x_i);",
+            150,
+        ),
+        (
+            "fn f(x_i: [f32; 3], y_j: [f32; 3]) = sum_j exp(-dist(x_i, y_j)); fn g = grad(f, x_i); fn h = grad(g, x_i); fn k = grad(h, y_j);",
+            300,
+        ),
+    ] {
+        let found = longest_step(text);
+        assert!(found < most, "{text} takes {found} statements");
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused_at_its_place() {
+    let refused = |text: &str| {
+        let (program, errors) = parse_and_check(text.parse().expect("tokens"));
+        assert!(errors.is_empty(), "{text}");
+        let errors = excess(&program);
+        let error = errors.iter().next().expect("an error");
+        (error.message(), error.region.first.start().column)
+    };
+    let (message, column) = refused(
+        "fn f(x_i: [f32; 20000], y_j: [f32; 20000]) = sum_j 1.0 + laplacian(exp(x_i | y_j), x_i);",
+    );
+    assert!(
+        message.starts_with("the formula takes 2") && message.contains("operations"),
+        "{message}"
+    );
+    assert_eq!(column, 57);
+    let (message, _) = refused(
+        "fn f(x_i: [f32; 200], y_j: [f32; 200]) = sum_j sum(jacobian(normalize(tanh(x_i) * (x_i | y_j)), x_i));",
+    );
+    assert!(message.contains("at most"), "{message}");
+    let (message, _) = refused(
+        "fn f(a: [[f32; 8]; 8000], x_i: [f32; 8], y_j: [f32; 8]) = sum_j norm2(exp(matvec(a, x_i * y_j)));",
+    );
+    assert!(
+        message.contains("numbers in memory for each pair"),
+        "{message}"
+    );
+}
+
+#[test]
+fn limits_are_counted_over_all_passes() {
+    let function = &functions("fn f(x_i: f32, y_j: f32) = sum_j exp(x_i * y_j);")[0];
+    assert_eq!(of_passes(&function.passes), None);
+    let many = vec![function.passes[0].clone(); MOST_STATEMENTS];
+    assert!(matches!(of_passes(&many), Some(Excess::Statements(_))));
+}
