@@ -86,7 +86,7 @@ pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
     let inner = K::INNER_USED * words::<T>();
     let state = K::ROW * words::<T>();
     if columns > HELD_COLUMNS {
-        4
+        if state > 16 { 1 } else { 4 }
     } else if K::SPECIAL > 0 {
         1
     } else if state <= 6 && inner <= 4 {

@@ -56,6 +56,7 @@ fn steps() -> Result<Vec<Step>, String> {
         &[("KEOPS_PTX", "off")],
     ));
     steps.push(step(&assemble, &[]));
+    steps.push(step("xtask race", &[]));
     Ok(steps)
 }
 

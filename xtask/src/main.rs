@@ -2,9 +2,13 @@
 mod bench;
 mod ci;
 mod gpu;
+mod kernels;
 mod ptxas;
+mod race;
+mod sass;
 mod table;
 mod tidy;
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -16,7 +20,9 @@ const USAGE: &str = "usage: cargo xtask <task>
   bench [options]                speed, and tables of it; options are at the top of keops-bench/src/main.rs
   accuracy                       largest errors of functions and reductions
   gpu [--simulated]              a directory to carry to a machine with a GPU: checks and benchmark
-  ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of all examples";
+  ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of the project's own kernels
+  race                           prove small launches free of races and misused barriers (SentryWard)
+  sass [sm_90,…|all] [files]     instructions per pair, registers, memory and occupancy of kernels";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -27,6 +33,8 @@ fn main() -> ExitCode {
         Some("accuracy") => bench::accuracy(),
         Some("gpu") => gpu::run(&arguments.collect::<Vec<_>>()),
         Some("ptxas") => ptxas::run(&arguments.collect::<Vec<_>>()),
+        Some("race") => race::run(),
+        Some("sass") => sass::run(&arguments.collect::<Vec<_>>()),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -1,52 +1,42 @@
 //! `cargo xtask ptxas`: does NVIDIA's assembler accept the PTX, and what does each entry cost?
 //!
-//! `ptxas` comes from the Python package `nvidia-cuda-nvcc`, installed into a virtual environment below `target`: its
-//! licence does not allow to pass it on, so it is never committed. `KEOPS_PTXAS` names another one to use instead.
-//!
-//! Invariant: a spill, a use of local memory or a warning fails the task, and so does an example without PTX.
+//! Invariant: a message of the assembler fails the task, and so does a spill or a use of local memory in an entry whose rows and
+//! states are short enough for registers ([`NARROW`]). Longer ones are reported.
+use crate::kernels::{self, Shape};
 use crate::table::table;
+use crate::wheels::{PTXAS, target_directory};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// The package, pinned: register counts depend on it.
-const PACKAGE: &str = "nvidia-cuda-nvcc==13.5.37";
 /// From the oldest supported GPU to the newest.
-const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
+pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
+/// Inner rows and state rows of at most this many 32-bit words must fit registers.
+const NARROW: usize = 64;
 
-/// Assembles the given files and directories, or the PTX of all examples.
+/// Assembles the given files and directories, or the PTX of all kernels of the project's own.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let target = target_directory();
-    let ptxas = find_ptxas(&target)?;
-    let mut files = Vec::new();
-    if arguments.is_empty() {
-        let directory = target.join("ptx");
-        build_examples(&target, &directory)?;
-        add_files(&directory, &mut files)?;
-    }
-    for argument in arguments {
-        add_files(Path::new(argument), &mut files)?;
-    }
-    if files.is_empty() {
-        return Err("there is no .ptx file to assemble".to_owned());
-    }
-    files.sort();
+    let ptxas = PTXAS.find()?;
+    let files = kernels::files(arguments)?;
+    rejects_a_fault(&ptxas)?;
     let mut rows = Vec::new();
     let mut failures = String::new();
-    for file in &files {
-        for architecture in ARCHITECTURES {
-            match assemble(&ptxas, &target, file, architecture) {
-                Ok(usages) => rows.extend(usages.into_iter().map(|usage| usage.row(architecture))),
-                Err(message) => {
-                    failures += &format!("{} for {architecture}:\n{message}\n", file.display())
-                }
-            }
-        }
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let threads = ARCHITECTURES.map(|architecture| {
+            let (ptxas, files) = (&ptxas, &files);
+            scope.spawn(move || check(ptxas, files, architecture))
+        });
+        threads.into_iter().map(|thread| thread.join()).collect()
+    });
+    for result in results {
+        let (found, failed) = result.map_err(|_| "a thread panicked".to_owned())??;
+        rows.extend(found);
+        failures += &failed;
     }
     // Stable: the architectures of an entry stay in order.
     rows.sort_by(|a: &Vec<String>, b| a[0].cmp(&b[0]));
     print!(
         "{}",
-        table(&["entry", "arch", "registers", "spills", "smem"], &rows)
+        table(&["entry", "arch", "registers", "local", "smem"], &rows)
     );
     if failures.is_empty() {
         Ok(())
@@ -55,57 +45,118 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
+/// Rows of the table, and what failed, for one architecture.
+type Checked = (Vec<Vec<String>>, String);
+
+fn check(ptxas: &Path, files: &[PathBuf], architecture: &str) -> Result<Checked, String> {
+    let output = target_directory().join(format!("ptxas-{architecture}.cubin"));
+    let (mut rows, mut failures) = (Vec::new(), String::new());
+    for file in files {
+        let shapes = kernels::shapes(file)?;
+        match assemble(ptxas, file, architecture, &output) {
+            Ok(usages) => {
+                for usage in usages {
+                    let narrow = shapes.get(&usage.entry).is_none_or(is_narrow);
+                    if narrow && usage.local() > 0 {
+                        failures += &format!(
+                            "{} for {architecture}: {} uses {} bytes of local memory\n",
+                            file.display(),
+                            usage.entry,
+                            usage.local()
+                        );
+                    }
+                    rows.push(usage.row(architecture));
+                }
+            }
+            Err(message) => {
+                failures += &format!("{} for {architecture}:\n{message}\n", file.display())
+            }
+        }
+    }
+    Ok((rows, failures))
+}
+
+/// An assembler that accepts an instruction without its rounding checks nothing.
+fn rejects_a_fault(ptxas: &Path) -> Result<(), String> {
+    let file = target_directory().join("ptxas-fault.ptx");
+    let entry = |instruction: &str| {
+        let text = format!(
+            ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry fault()\n{{\n.reg .f32 %f<4>;\n{instruction} %f0, %f1, \
+             %f2, %f3;\nret;\n}}\n"
+        );
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok::<_, String>(assemble(ptxas, &file, "sm_90", &scratch()))
+    };
+    entry("fma.rn.f32")?.map_err(|message| format!("a correct entry is refused:\n{message}"))?;
+    match entry("fma.f32")? {
+        Err(message) if message.contains("Rounding modifier required") => Ok(()),
+        other => Err(format!("`fma` without its rounding: {other:?}")),
+    }
+}
+
+fn is_narrow(shape: &Shape) -> bool {
+    shape.inner_words <= NARROW && shape.state_words <= NARROW
+}
+
+/// Where machine code goes that is only looked at.
+fn scratch() -> PathBuf {
+    target_directory().join("ptxas.cubin")
+}
+
 /// What `ptxas -v` says about an entry.
 #[derive(Debug, Default, PartialEq)]
-struct Usage {
-    entry: String,
-    registers: u32,
+pub(crate) struct Usage {
+    pub(crate) entry: String,
+    pub(crate) registers: u32,
     /// Bytes of spill stores and loads.
-    spills: u32,
+    pub(crate) spills: u32,
+    /// Bytes of the stack frame: spills and local arrays.
+    pub(crate) stack: u32,
     /// Bytes of shared memory.
-    shared: u32,
+    pub(crate) shared: u32,
 }
 
 impl Usage {
+    /// Bytes of local memory.
+    pub(crate) fn local(&self) -> u32 {
+        self.stack.max(self.spills)
+    }
+
     fn row(self, architecture: &str) -> Vec<String> {
+        let local = self.local();
         let Usage {
             entry,
             registers,
-            spills,
             shared,
+            ..
         } = self;
         vec![
             entry,
             architecture.to_owned(),
             registers.to_string(),
-            spills.to_string(),
+            local.to_string(),
             shared.to_string(),
         ]
     }
 }
 
-/// Assembles one file; what its entries use, or the assembler's message.
-fn assemble(
+/// Assembles one file into `output`; what its entries use, or the assembler's message.
+pub(crate) fn assemble(
     ptxas: &Path,
-    target: &Path,
     file: &Path,
     architecture: &str,
+    output: &Path,
 ) -> Result<Vec<Usage>, String> {
-    let output = Command::new(ptxas)
+    let result = Command::new(ptxas)
         .arg(format!("-arch={architecture}"))
-        .args([
-            "-v",
-            "-Werror",
-            "--warn-on-spills",
-            "--warn-on-local-memory-usage",
-        ])
+        .args(["-v", "-Werror"])
         .arg(file)
         .arg("-o")
-        .arg(target.join("ptxas.cubin"))
+        .arg(output)
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", ptxas.display()))?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
+    let message = String::from_utf8_lossy(&result.stderr);
+    if result.status.success() {
         Ok(usages(&message))
     } else {
         Err(message.into_owned())
@@ -125,6 +176,7 @@ fn usages(report: &str) -> Vec<Usage> {
         }
         if let Some(usage) = usages.last_mut() {
             usage.registers = usage.registers.max(number_before(line, " registers"));
+            usage.stack = usage.stack.max(number_before(line, " bytes stack frame"));
             usage.spills += number_before(line, " bytes spill stores")
                 + number_before(line, " bytes spill loads");
             usage.shared = usage.shared.max(number_before(line, " bytes smem"));
@@ -139,117 +191,6 @@ fn number_before(line: &str, words: &str) -> u32 {
         .split_once(words)
         .and_then(|(before, _)| before.rsplit([' ', ',']).next());
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
-}
-
-/// Builds all examples so that each formula's PTX lands in `directory`.
-fn build_examples(target: &Path, directory: &Path) -> Result<(), String> {
-    if directory.exists() {
-        std::fs::remove_dir_all(directory)
-            .map_err(|error| format!("cannot clear {}: {error}", directory.display()))?;
-    }
-    // Macros run only where something is compiled: in a place of its own, without the results of the last time.
-    let build = target.join("ptx-build");
-    let cargo = |arguments: &[&str]| {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command
-            .args(arguments)
-            .arg("--target-dir")
-            .arg(&build)
-            .current_dir(root());
-        command
-            .env("KEOPS_PTX", "require")
-            .env("KEOPS_PTX_DIR", directory);
-        succeed(&mut command)
-    };
-    if build.exists() {
-        cargo(&["clean", "--quiet", "--package", "keops"])?;
-    }
-    cargo(&["build", "--quiet", "--package", "keops", "--examples"])
-}
-
-/// Appends a file, or the `.ptx` files of a directory.
-fn add_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let failed = |error| format!("cannot read {}: {error}", path.display());
-    if !std::fs::metadata(path).map_err(failed)?.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(path).map_err(failed)? {
-        let file = entry.map_err(failed)?.path();
-        if file.extension().is_some_and(|extension| extension == "ptx") {
-            files.push(file);
-        }
-    }
-    Ok(())
-}
-
-/// The assembler: `KEOPS_PTXAS`, or the package's, installed at the first use.
-fn find_ptxas(target: &Path) -> Result<PathBuf, String> {
-    if let Some(path) = std::env::var_os("KEOPS_PTXAS") {
-        return Ok(PathBuf::from(path));
-    }
-    let environment = target.join("ptxas").join(PACKAGE.replace("==", "-"));
-    if let Some(path) = installed(&environment) {
-        return Ok(path);
-    }
-    let explain = |message: String| {
-        format!(
-            "{message}\nThe assembler comes from PyPI: this task needs python3 with venv and pip, and the network once. \
-             KEOPS_PTXAS=<path of ptxas> uses one that is there already."
-        )
-    };
-    succeed(
-        Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment),
-    )
-    .map_err(explain)?;
-    let mut pip = Command::new(environment.join("bin").join("python"));
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        PACKAGE,
-    ]);
-    succeed(&mut pip).map_err(explain)?;
-    installed(&environment)
-        .ok_or_else(|| explain(format!("{PACKAGE} holds no ptxas for this platform")))
-}
-
-/// `ptxas` of an environment that has it.
-fn installed(environment: &Path) -> Option<PathBuf> {
-    let versions = std::fs::read_dir(environment.join("lib")).ok()?;
-    let below = Path::new("site-packages/nvidia/cu13/bin/ptxas");
-    versions
-        .flatten()
-        .map(|version| version.path().join(below))
-        .find(|path| path.exists())
-}
-
-/// Runs a command whose output is for the user.
-fn succeed(command: &mut Command) -> Result<(), String> {
-    let shown = format!("{command:?}");
-    match command.stdin(Stdio::null()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{shown}: {status}")),
-        Err(error) => Err(format!("{shown}: {error}")),
-    }
-}
-
-/// The workspace.
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
-}
-
-/// Where build results go.
-fn target_directory() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root().join("target"), |path| root().join(path))
 }
 
 #[cfg(test)]
@@ -267,15 +208,16 @@ ptxas info    : Compiling entry function 'plain' for 'sm_90'
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 8 registers
 ";
-        let usage = |entry: &str, registers, spills, shared| Usage {
+        let usage = |entry: &str, registers, spills, stack, shared| Usage {
             entry: entry.to_owned(),
             registers,
             spills,
+            stack,
             shared,
         };
         assert_eq!(
             usages(report),
-            [usage("gauss", 48, 28, 4096), usage("plain", 8, 0, 0)]
+            [usage("gauss", 48, 28, 8, 4096), usage("plain", 8, 0, 0, 0)]
         );
     }
 }

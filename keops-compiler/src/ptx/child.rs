@@ -33,7 +33,7 @@ const ARGUMENTS: &[&str] = &[
     "-Cdebuginfo=0",
     "-Ccodegen-units=1",
     // Loops over the columns of rows held in registers must be unrolled completely, or the rows go to local memory.
-    "-Cllvm-args=-unroll-threshold=1000",
+    "-Cllvm-args=-unroll-threshold=2000",
 ];
 
 /// Variables that would change what the child does, or let it wait for a job token that only its parent's pipes carry.

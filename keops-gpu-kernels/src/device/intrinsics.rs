@@ -142,14 +142,15 @@ pub unsafe fn sync_threads() {
     unsafe { llvm_barrier(0) }
 }
 
-/// A comment in the PTX, for tools that read it: outer rows of a thread, inner rows of a register tile, columns of an inner row.
+/// A comment in the PTX, for tools that read it: outer rows of a thread, inner rows of a register tile, columns of an inner row,
+/// words of a state row.
 #[inline(always)]
-pub fn shape_note<const R: usize, const Q: usize, const USED: usize>() {
+pub fn shape_note<const R: usize, const Q: usize, const USED: usize, const ROW: usize>() {
     // SAFETY: a comment.
     unsafe {
         asm!(
-            "// keops: outer rows {r}, inner rows {q}, inner columns {used}",
-            r = const R, q = const Q, used = const USED,
+            "// keops: outer rows {r}, inner rows {q}, inner columns {used}, state words {row}",
+            r = const R, q = const Q, used = const USED, row = const ROW,
             options(nomem, nostack, preserves_flags)
         );
     }

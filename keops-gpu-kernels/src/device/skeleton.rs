@@ -59,7 +59,7 @@ with_shape! {
             return;
         }
         let tile = Tile::<S, R, 1>(S::TOKEN);
-        shape_note::<R, Q, USED>();
+        shape_note::<R, Q, USED, ROW>();
         // SAFETY: the parameters are an argument of the launch.
         let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD>::new(params) };
         K::prepare_params(Tile::<S, 1, 1>(S::TOKEN), &mut p);
