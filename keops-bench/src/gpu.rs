@@ -83,7 +83,7 @@ fn line(system: &str, case: (&str, usize, &str), s: &Settings, seconds: f64, rel
     let (m, n) = (s.m, s.n);
     println!(
         "{{\"system\": \"{system}\", \"case\": \"{name}\", \"dtype\": \"{dtype}\", \"M\": {m}, \"N\": {n}, \"D\": {d}, \
-         \"seconds\": {seconds:.6e}, \"gpairs_per_s\": {:.4}, \"runs\": {}, \"rel_err\": {relative:.3e}}}",
+         \"seconds\": {seconds:.6e}, \"gpairs_per_s\": {:.4e}, \"runs\": {}, \"rel_err\": {relative:.3e}}}",
         m as f64 * n as f64 / seconds / 1e9,
         s.runs
     );

@@ -55,8 +55,9 @@ pub(crate) fn print(files: &[String]) -> Result<(), String> {
             print!(" {:>17}", cell(rate));
             if let (Some(ours), Some(rate)) = (ours, rate) {
                 ratios.entry(system).or_default().push(ours / rate);
-                // A ceiling is no peer, and neither is a loop that everybody can write.
-                if !system.starts_with("roofline") && *system != "plain loop" {
+                // A ceiling is no peer, and neither is a loop that everybody can write, nor we ourselves (`keops-rs-host`).
+                let is_peer = !system.starts_with("roofline") && !system.starts_with(OURS);
+                if is_peer && *system != "plain loop" {
                     best = best.max(rate);
                 }
             }
