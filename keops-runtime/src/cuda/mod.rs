@@ -1,13 +1,13 @@
-//! The CUDA engine: launches the device code that `keops!` made on NVIDIA GPUs, through the driver that is installed.
+//! Formulas on NVIDIA GPUs: arrays in the memory of a device ([`DeviceArray`]), and what else there is to ask of devices.
 //!
-//! [`driver`] reaches the driver's library, [`gpu`] holds a device, [`memory`] and [`transfer`] its memory and the way to it,
-//! [`module`] and [`launch`] device code, [`run`] executes the passes of a function, [`array`] is what users hold, [`time`] measures.
+//! The engine behind it launches the device code that `keops!` made through the driver that is installed. No toolkit is
+//! needed to build and no driver to run: where it is missing, that is a value. Only the driver's oldest functions are used,
+//! and of a device one stream. `driver` reaches the driver's library, `gpu` holds a device, `memory` and `transfer` its memory
+//! and the way to it, `module` and `launch` device code, `run` executes the passes of a function, `array` is what users hold,
+//! `time` measures.
 //!
-//! No toolkit is needed to build and no driver to run: where it is missing, that is a value. Only the driver's oldest
-//! functions are used, and of a device one stream.
-//!
-//! Invariants: every failure is a [`Failure`](driver::Failure), and after it nothing is lost or in use: the next call
-//! works; memory is flat over any number of calls.
+//! Invariants: every failure is a value, and after it nothing is lost or in use: the next call works; memory is flat over
+//! any number of calls.
 pub(crate) mod array;
 pub(crate) mod driver;
 pub(crate) mod gpu;
