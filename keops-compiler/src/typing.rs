@@ -164,3 +164,14 @@ pub fn equal_vectors(types: &[Type], left: usize, right: usize) -> Result<usize,
         })
     }
 }
+
+/// A static parameter that is the dimension of a result.
+pub fn dimension(params: &[i64], param: usize) -> Result<usize, TypeError> {
+    match params.get(param).map(|&p| usize::try_from(p)) {
+        Some(Ok(n)) if (1..=MAX_NUMBERS).contains(&n) => Ok(n),
+        _ => Err(TypeError::Parameter {
+            param,
+            expected: format!("from 1 to {MAX_NUMBERS}"),
+        }),
+    }
+}

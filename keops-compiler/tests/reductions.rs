@@ -7,7 +7,7 @@ use keops_compiler::graph::rebuild::decompose;
 use keops_compiler::graph::{Graph, NodeId};
 use keops_compiler::interpret::{Inputs, evaluate};
 use keops_compiler::ops::{mul, sub};
-use keops_compiler::reductions::{Body, REDUCTIONS, Reduction, find};
+use keops_compiler::reductions::{Body, PAIRS, REDUCTIONS, Reduction, find, find_for};
 use keops_compiler::types::{Axis, Element, Shape, Type};
 use keops_compiler::value::Value;
 use support::{Subject, close, record_files};
@@ -64,8 +64,13 @@ fn subject(
     let args: Vec<NodeId> = (0..types.len())
         .map(|a| {
             let (x, y) = (s.variables[2 * a], s.variables[2 * a + 1]);
-            s.graph
-                .apply(if a == 0 { &sub::OP } else { &mul::OP }, &[x, y])
+            let op = if a == 0 { &sub::OP } else { &mul::OP };
+            let arg = s.graph.apply(op, &[x, y]);
+            // Weights of a logarithm are positive.
+            match (a, reduction.name) {
+                (1, "logsumexpweight") => s.graph.apply(&mul::OP, &[arg, arg]),
+                _ => arg,
+            }
         })
         .collect();
     let node = s.graph.reduce(reduction, axis, &args, k);
@@ -96,7 +101,10 @@ fn is_differentiable(reduction: &Reduction) -> bool {
 
 #[test]
 fn the_list_has_every_file() {
-    let mut names: Vec<String> = REDUCTIONS.iter().map(|r| r.name.to_string()).collect();
+    let reductions = REDUCTIONS.iter().map(|r| r.name.to_string());
+    let mut names: Vec<String> = reductions
+        .chain(PAIRS.iter().map(|p| p.name.to_string()))
+        .collect();
     names.sort();
     assert_eq!(names, record_files("reductions"));
 }
@@ -107,7 +115,7 @@ fn records_are_complete() {
         assert!(reduction.doc.ends_with('.'), "{}", reduction.name);
         for name in reduction.aliases.iter().chain([&reduction.name]) {
             assert!(
-                find(name).is_some_and(|found| found.name == reduction.name),
+                find_for(name, reduction.arity).is_some_and(|found| found.name == reduction.name),
                 "{name}"
             );
         }
@@ -140,7 +148,11 @@ fn wrong_arguments_are_errors() {
         ("argkmin", vec![Type::SCALAR], usize::MAX),
         ("kmin", vec![Type::real(Shape::Vector(1 << 20))], 4096),
         ("kmin", vec![Type::real(Shape::Matrix(2, 2))], 2),
-        ("logsumexp", vec![Type::real(Shape::Vector(2))], 0),
+        (
+            "logsumexpweight",
+            vec![Type::real(Shape::Vector(2)), Type::SCALAR],
+            0,
+        ),
         (
             "softmax",
             vec![Type::real(Shape::Vector(2)), Type::SCALAR],
@@ -263,12 +275,16 @@ fn documented_values() {
         ("kmin", 3, vec![y], vec![1.0, 1.0, 2.0]),
         ("argkmin", 3, vec![y], vec![1.0, 3.0, 2.0]),
         ("logsumexp", 0, vec![y], vec![5.200287227806]),
+        ("logsumexpweight", 0, vec![y, y], vec![6.712393566289]),
+        ("prod", 0, vec![y], vec![30.0]),
         ("softmax", 0, vec![y, y], vec![4.536275670428]),
         // no rows
         ("sum", 0, vec![&[]], vec![0.0]),
         ("min", 0, vec![&[]], vec![INF]),
         ("max", 0, vec![&[]], vec![-INF]),
         ("logsumexp", 0, vec![&[]], vec![-INF]),
+        ("logsumexpweight", 0, vec![&[], &[]], vec![-INF]),
+        ("prod", 0, vec![&[]], vec![1.0]),
         ("kmin", 2, vec![&[]], vec![INF, INF]),
         ("argkmin", 2, vec![&[]], vec![NONE, NONE]),
         // NaN
@@ -276,6 +292,46 @@ fn documented_values() {
         ("mean", 0, vec![&[1.0, NAN]], vec![NAN]),
         ("logsumexp", 0, vec![&[1.0, NAN]], vec![NAN]),
         ("logsumexp", 0, vec![&[INF, NAN]], vec![NAN]),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[1.0, NAN], &[1.0, 2.0]],
+            vec![NAN],
+        ),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[1.0, 2.0], &[1.0, NAN]],
+            vec![NAN],
+        ),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[1.0, 2.0], &[1.0, -2.0]],
+            vec![NAN],
+        ),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[-INF, 2.0], &[5.0, 1.0]],
+            vec![2.0],
+        ),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[-INF, -INF], &[5.0, 1.0]],
+            vec![-INF],
+        ),
+        (
+            "logsumexpweight",
+            0,
+            vec![&[INF, 2.0], &[5.0, 1.0]],
+            vec![INF],
+        ),
+        ("prod", 0, vec![&[2.0, NAN]], vec![NAN]),
+        ("prod", 0, vec![&[0.0, NAN]], vec![NAN]),
+        ("prod", 0, vec![&[0.0, INF]], vec![NAN]),
+        ("prod", 0, vec![&[0.0, 3.0, 0.0]], vec![0.0]),
         ("softmax", 0, vec![&[1.0, NAN], &[1.0, 2.0]], vec![NAN]),
         ("softmax", 0, vec![&[1.0, 2.0], &[1.0, NAN]], vec![NAN]),
         ("min", 0, vec![&[NAN, 2.0, 1.0, NAN]], vec![1.0]),
@@ -423,4 +479,26 @@ fn nested_reductions_evaluate() {
     assert_eq!(found[2], scalars(&[-2.0, -3.0, -4.0, -1.0, -2.0, -3.0]));
     assert_eq!(found[3], scalars(&[0.0, 1.0, 2.0]));
     assert_eq!(found[4], scalars(&[3.0]));
+}
+
+/// Π of rows some of which are 0, with all its derivatives up to the third against differences.
+#[test]
+fn products_have_derivatives_where_factors_are_zero() {
+    let n = 5;
+    for zeros in [vec![], vec![1], vec![0, 3], vec![0, 2, 3], vec![0, 1, 2, 3]] {
+        let mut s = Subject::new(&[(Type::SCALAR, Some(Axis::J))], (1, n), (0.5, 2.0), 3);
+        for &row in &zeros {
+            s.inputs.variables[0][row].data[0] = 0.0;
+        }
+        let product = find("prod").expect("a reduction");
+        let mut node = s.graph.reduce(product, Axis::J, &[s.variables[0]], 0);
+        for order in 1..=3 {
+            let what = format!("derivative {order} of a product with zeros at {zeros:?}");
+            s.check_derivatives(node, &[0], 1e-5, &what);
+            let Some(next) = s.first_derivatives(node, &[0]) else {
+                break;
+            };
+            node = next;
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! `KEOPS_BLESS=1` rewrites them.
 
 use keops_compiler::ops::{OPS, Syntax};
-use keops_compiler::reductions::REDUCTIONS;
+use keops_compiler::reductions::{PAIRS, REDUCTIONS};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -42,6 +42,11 @@ fn operations() -> String {
 
 fn reductions() -> String {
     let mut table = "| written | KeOps | value |\n|---|---|---|\n".to_owned();
+    for pair in PAIRS {
+        let k = if pair.index.takes_k { "::<K>" } else { "" };
+        let (name, keops) = (pair.name, keops_name(pair.keops_name));
+        writeln!(table, "| `{name}_j{k} s` | {keops} | {} |", cell(pair.doc)).unwrap();
+    }
     for reduction in REDUCTIONS {
         let k = if reduction.takes_k { "::<K>" } else { "" };
         let arguments = if reduction.arity == 1 { " s" } else { "(s, v)" };

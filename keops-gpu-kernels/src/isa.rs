@@ -162,6 +162,66 @@ pub trait Isa: Copy {
     fn tanh(self, a: Self::F) -> Self::F {
         math::tanh(self, a)
     }
+    /// 2ᵃ to the last place
+    #[inline(always)]
+    fn exp2(self, a: Self::F) -> Self::F {
+        math::exp2(self, a)
+    }
+    /// eᵃ − 1, without cancellation
+    #[inline(always)]
+    fn expm1(self, a: Self::F) -> Self::F {
+        math::expm1(self, a)
+    }
+    /// logarithm to base 2, exact at powers of two; −inf at 0, NaN below
+    #[inline(always)]
+    fn log2(self, a: Self::F) -> Self::F {
+        math::log2(self, a)
+    }
+    /// log(1 + a), without cancellation; −inf at −1, NaN below
+    #[inline(always)]
+    fn log1p(self, a: Self::F) -> Self::F {
+        math::log1p(self, a)
+    }
+    /// tangent, a in radians
+    #[inline(always)]
+    fn tan(self, a: Self::F) -> Self::F {
+        math::tan(self, a)
+    }
+    /// inverse sine; NaN beyond ±1
+    #[inline(always)]
+    fn asin(self, a: Self::F) -> Self::F {
+        math::asin(self, a)
+    }
+    /// inverse cosine; NaN beyond ±1
+    #[inline(always)]
+    fn acos(self, a: Self::F) -> Self::F {
+        math::acos(self, a)
+    }
+    /// hyperbolic sine
+    #[inline(always)]
+    fn sinh(self, a: Self::F) -> Self::F {
+        math::sinh(self, a)
+    }
+    /// hyperbolic cosine
+    #[inline(always)]
+    fn cosh(self, a: Self::F) -> Self::F {
+        math::cosh(self, a)
+    }
+    /// error function
+    #[inline(always)]
+    fn erf(self, a: Self::F) -> Self::F {
+        math::erf(self, a)
+    }
+    /// 1 − erf a, without cancellation
+    #[inline(always)]
+    fn erfc(self, a: Self::F) -> Self::F {
+        math::erfc(self, a)
+    }
+    /// the angle of the point (b, a), with C99 `atan2`'s special values
+    #[inline(always)]
+    fn atan2(self, a: Self::F, b: Self::F) -> Self::F {
+        math::atan2(self, a, b)
+    }
     /// aᵇ with C99 `pow`'s special values
     #[inline(always)]
     fn powf(self, a: Self::F, b: Self::F) -> Self::F {

@@ -80,6 +80,73 @@ pub mod sum {
     }
 }
 
+/// Π v, kept as the product of what is not 0 and the number of zeros, which derivatives need.
+///
+/// Registers and row: the product, the number of zeros (in the value type: exact up to 2²⁴ at f32, and only small numbers
+/// are ever asked for).
+pub mod prod {
+    use crate::isa::Isa;
+    use crate::kernel::{Columns, ColumnsMut};
+    #[allow(unused_imports, reason = "the device's mini-core has its names there")]
+    use crate::prelude::*;
+    use crate::tile::Pairs;
+
+    /// Writes 1 and no zeros.
+    #[inline(always)]
+    pub fn init<S: Isa, W: ColumnsMut<S::F>>(s: S, row: &mut W, at: usize) {
+        row.put(at, s.lit(1.0));
+        row.put(at + 1, s.lit(0.0));
+    }
+    /// Registers continue from the row.
+    #[inline(always)]
+    pub fn begin<S: Isa, V: Columns<S::F>, const N: usize>(
+        _s: S,
+        state: &mut [S::F; N],
+        at: usize,
+        row: &V,
+        row_at: usize,
+    ) {
+        state[at] = row.get(row_at);
+        state[at + 1] = row.get(row_at + 1);
+    }
+    /// Folds a tile.
+    #[inline(always)]
+    pub fn step<S: Pairs, const N: usize>(s: S, state: &mut [S::A; N], at: usize, v: S::F) {
+        let is_zero = s.eq(v, s.lit(0.0));
+        let factor = s.select(is_zero, s.lit(1.0), v);
+        let zeros = s.select(is_zero, s.lit(1.0), s.lit(0.0));
+        state[at + 1] = s.sum(state[at + 1], zeros);
+        let mut q = 0;
+        while q < S::ROWS {
+            state[at] = s.outer().mul(state[at], s.row(factor, q));
+            q += 1;
+        }
+    }
+    /// Stores the registers.
+    #[inline(always)]
+    pub fn flush<S: Isa, W: ColumnsMut<S::F>, const N: usize>(
+        _s: S,
+        state: &[S::F; N],
+        at: usize,
+        row: &mut W,
+        row_at: usize,
+    ) {
+        row.put(row_at, state[at]);
+        row.put(row_at + 1, state[at + 1]);
+    }
+    /// Multiplies another row's product in.
+    #[inline(always)]
+    pub fn combine<S: Isa, W: ColumnsMut<S::F>, V: Columns<S::F>>(
+        s: S,
+        row: &mut W,
+        other: &V,
+        at: usize,
+    ) {
+        row.put(at, s.mul(row.get(at), other.get(at)));
+        row.put(at + 1, s.add(row.get(at + 1), other.get(at + 1)));
+    }
+}
+
 /// min v and max v, NaN ignored; +inf and −inf of nothing. Row and registers: the value.
 macro_rules! extremum {
     ($name:ident, $fold:ident, $pick:ident, $neutral:expr, $doc:literal) => {

@@ -219,6 +219,7 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     // which is most of what compiling such a kernel costs.
     forward! {
         log(a); sin(a); cos(a); tanh(a); powf(a, b);
+        exp2(a); expm1(a); log2(a); log1p(a); tan(a); asin(a); acos(a); atan2(a, b); sinh(a); cosh(a); erf(a); erfc(a);
     }
 }
 

@@ -197,7 +197,7 @@ fn registry(directory: &Path, problems: &mut Vec<String>) -> Result<(), String> 
     let name = directory.file_name().and_then(|n| n.to_str()).unwrap_or("");
     for record in &records {
         let module = list.contains(&format!("pub mod {record};"));
-        let listed = ["OP", "REDUCTION"]
+        let listed = ["OP", "REDUCTION", "PAIR"]
             .iter()
             .any(|kind| list.contains(&format!("&{record}::{kind}")));
         if !(module && listed) {

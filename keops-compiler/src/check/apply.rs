@@ -11,7 +11,34 @@ use crate::syntax::{Expr, ExprKind, Region};
 use crate::types::Shape;
 
 /// A static parameter with its place.
-pub(super) type Param = (i64, Region);
+#[derive(Clone)]
+pub(super) struct Param {
+    /// As operations are given it: an integer, or a list's length and entries.
+    pub(super) values: Vec<i64>,
+    /// Whether it is a list.
+    pub(super) is_list: bool,
+    /// Where it stands.
+    pub(super) region: Region,
+}
+
+impl Param {
+    /// An integer.
+    pub(super) fn integer(value: i64, region: Region) -> Param {
+        Param {
+            values: vec![value],
+            is_list: false,
+            region,
+        }
+    }
+    /// As it is written.
+    fn text(&self) -> String {
+        match self.values.split_first() {
+            Some((_, entries)) if self.is_list => format!("{entries:?}"),
+            Some((value, _)) => value.to_string(),
+            None => String::new(),
+        }
+    }
+}
 
 /// What is applied, for messages.
 pub(super) struct Application<'a> {
@@ -41,7 +68,7 @@ impl Checker<'_> {
         if let Some(found) = self.of_complex(op, site, nodes) {
             return found.and_then(|node| self.sized(node, site.region));
         }
-        let params: Vec<i64> = site.params.iter().map(|p| p.0).collect();
+        let params: Vec<i64> = site.params.iter().flat_map(|p| p.values.clone()).collect();
         match self.graph.try_apply(op, nodes, &params) {
             Ok(node) => self.sized(node, site.region),
             Err(error) => {
@@ -109,7 +136,9 @@ impl Checker<'_> {
                 )
             }
             TypeError::Parameter { param, expected } => {
-                let (value, region) = site.params.get(param).copied().unwrap_or((0, site.region));
+                let given = site.params.get(param);
+                let value = given.map_or("missing".into(), Param::text);
+                let region = given.map_or(site.region, |p| p.region);
                 let parameter = site.names.get(param).copied().unwrap_or("parameter");
                 self.report(
                     region,

@@ -37,7 +37,7 @@ impl Checker<'_> {
             .map(|&n| complex::parts(&self.graph, n))
             .collect();
         parts.iter().flatten().next()?;
-        let params: Vec<i64> = site.params.iter().map(|p| p.0).collect();
+        let params: Vec<i64> = site.params.iter().flat_map(|p| p.values.clone()).collect();
         let g = &mut self.graph;
         let result: Result<Parts, TypeError> = match (op.name, parts.as_slice()) {
             ("neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem", [Some(z)]) => {

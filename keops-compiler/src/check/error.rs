@@ -280,6 +280,8 @@ pub enum CheckError {
         name: String,
         /// The parameter's name.
         parameter: &'static str,
+        /// Whether it is a list of integers.
+        list: bool,
         /// What is there.
         found: String,
     },
@@ -290,7 +292,7 @@ pub enum CheckError {
         /// The parameter's name.
         parameter: &'static str,
         /// Its value.
-        value: i64,
+        value: String,
         /// What it must be.
         expected: String,
     },

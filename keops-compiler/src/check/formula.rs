@@ -9,11 +9,11 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::complex;
 use crate::graph::{Graph, Kind, NodeId};
 use crate::item::{ResultType, Signature};
-use crate::ops;
 use crate::syntax::expr::split_index;
 use crate::syntax::number::Number;
 use crate::syntax::{Expr, ExprKind, ItemSource, Let, Region};
 use crate::types::{Axis, Type};
+use crate::{ops, reductions};
 use std::collections::BTreeMap;
 
 /// Longest chain of operations that depend on each other: later stages recurse over it.
@@ -146,6 +146,15 @@ impl Checker<'_> {
                 let is_tuple = self.outputs(value, outputs);
                 self.leave(mark);
                 is_tuple
+            }
+            ExprKind::Reduce(reduce) if let Some(pair) = reductions::find_pair(&reduce.base) => {
+                for node in self.pair(pair, expr, reduce) {
+                    if let Some(node) = node {
+                        self.note(node, expr.region);
+                    }
+                    outputs.push((node, expr));
+                }
+                true
             }
             ExprKind::Tuple(list) => {
                 for part in list {

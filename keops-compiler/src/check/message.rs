@@ -290,16 +290,23 @@ impl CheckError {
             E::NotAnInteger {
                 name,
                 parameter,
+                list,
                 found,
             } => {
                 let help = match name.as_str() {
+                    _ if *list => "write a list of literals such as `[2, 3]`".to_string(),
                     "pow" => "write `pow(a, 2)` with a literal, or `powf(a, b)` for any exponent"
                         .to_string(),
                     _ => "write a literal such as `2`".to_string(),
                 };
                 plain(
                     format!(
-                        "the {parameter} of `{name}` must be an integer literal, not `{found}`"
+                        "the {parameter} of `{name}` must be {}, not `{found}`",
+                        if *list {
+                            "a list of integer literals"
+                        } else {
+                            "an integer literal"
+                        }
                     ),
                     help,
                 )

@@ -80,14 +80,7 @@ impl Checker<'_> {
         let Some(op) = ops::find(&name.text) else {
             return self.unknown_call(name, args);
         };
-        let split = args.len().saturating_sub(op.params.len());
-        let (values, params) = args.split_at_checked(split).unwrap_or((args, &[]));
-        let fits = match op.arity {
-            Arity::Exactly(n) => values.len() == n,
-            Arity::AtLeast(n) => values.len() >= n,
-            Arity::Between(low, high) => (low..=high).contains(&values.len()),
-        };
-        if !fits || args.len() < op.params.len() {
+        let Some((values, params)) = split(op, args) else {
             self.values_of(&args.iter().collect::<Vec<_>>());
             let error = CheckError::Arity {
                 name: name.text.clone(),
@@ -96,16 +89,16 @@ impl Checker<'_> {
                 found: args.len(),
             };
             return self.report(expr.region, error);
-        }
+        };
         let values: Vec<&Expr> = values.iter().collect();
         let nodes = self.values_of(&values);
-        let integers = self.integers(op, params);
+        let statics = self.statics(op, params);
         let site = Application {
             region: expr.region,
             label: &format!("`{}`", op.name),
             args: &values,
-            params: &integers?,
-            names: op.params,
+            params: &statics?,
+            names: &op.params.iter().map(|p| p.name).collect::<Vec<_>>(),
         };
         self.apply(op, &site, &nodes?)
     }
@@ -141,30 +134,52 @@ impl Checker<'_> {
     }
 
     /// The static parameters of a call.
-    fn integers(&mut self, op: &'static Op, params: &[Expr]) -> Option<Vec<Param>> {
-        let mut integers = Vec::new();
-        for (param, &name) in params.iter().zip(op.params) {
-            match integer(param) {
-                Some(value) => integers.push((value, param.region)),
-                None => {
-                    if let ExprKind::Name(name) = &param.bare().kind {
-                        self.scope.take(name);
-                    }
-                    let error = CheckError::NotAnInteger {
-                        name: op.name.into(),
-                        parameter: name,
-                        found: quoted(param),
-                    };
-                    self.errors.push(param.region, error);
-                }
+    fn statics(&mut self, op: &'static Op, params: &[Expr]) -> Option<Vec<Param>> {
+        let mut all = Vec::new();
+        for (expr, param) in params.iter().zip(op.params) {
+            if let Some(found) = literal(expr, param.list) {
+                all.push(found);
+                continue;
             }
+            if let ExprKind::Name(name) = &expr.bare().kind {
+                self.scope.take(name);
+            }
+            let error = CheckError::NotAnInteger {
+                name: op.name.into(),
+                parameter: param.name,
+                list: param.list,
+                found: quoted(expr),
+            };
+            self.errors.push(expr.region, error);
         }
-        if integers.len() == params.len() {
-            Some(integers)
-        } else {
-            None
-        }
+        (all.len() == params.len()).then_some(all)
     }
+}
+
+/// The arguments and the static parameters of a call, if there are as many as the operation takes.
+fn split<'e>(op: &Op, args: &'e [Expr]) -> Option<(&'e [Expr], &'e [Expr])> {
+    let least = op.params.iter().filter(|p| !p.optional).count();
+    (least..=op.params.len())
+        .rev()
+        .filter_map(|params| args.split_at_checked(args.len().checked_sub(params)?))
+        .find(|(values, _)| op.arity.accepts(values.len()))
+}
+
+/// An integer literal, or a list of them.
+fn literal(expr: &Expr, is_list: bool) -> Option<Param> {
+    let values = match &expr.bare().kind {
+        ExprKind::Array(entries) if is_list => {
+            let numbers = entries.iter().map(integer).collect::<Option<Vec<i64>>>()?;
+            [vec![numbers.len() as i64], numbers].concat()
+        }
+        _ if is_list => return None,
+        _ => vec![integer(expr)?],
+    };
+    Some(Param {
+        values,
+        is_list,
+        region: expr.region,
+    })
 }
 
 /// An integer literal, perhaps with a sign.
@@ -188,17 +203,22 @@ fn usage(op: &Op) -> String {
         Arity::Between(_, high) => (high, false),
     };
     let values = letters.into_iter().take(count).chain(more.then_some("…"));
-    let all: Vec<&str> = values.chain(op.params.iter().copied()).collect();
+    let all: Vec<&str> = values.chain(op.params.iter().map(|p| p.name)).collect();
     format!("{}({})", op.name, all.join(", "))
 }
 
 /// `2 arguments`
 fn expected_arguments(op: &Op) -> String {
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
-    let extra = op.params.len();
-    match op.arity {
-        Arity::Exactly(n) => format!("{} {}", n + extra, plural(n + extra)),
-        Arity::AtLeast(n) => format!("at least {} {}", n + extra, plural(n + extra)),
-        Arity::Between(low, high) => format!("{} to {} arguments", low + extra, high + extra),
+    let least = op.params.iter().filter(|p| !p.optional).count();
+    let (low, high) = match op.arity {
+        Arity::Exactly(n) => (n + least, Some(n + op.params.len())),
+        Arity::AtLeast(n) => (n + least, None),
+        Arity::Between(low, high) => (low + least, Some(high + op.params.len())),
+    };
+    match high {
+        Some(high) if high == low => format!("{low} {}", plural(low)),
+        Some(high) => format!("{low} to {high} arguments"),
+        None => format!("at least {low} {}", plural(low)),
     }
 }

@@ -1,11 +1,11 @@
 //! Checking of reductions: name, K, number of arguments, no nesting, and a body that depends on the index.
 
-use super::apply::Application;
+use super::apply::{Application, Param};
 use super::error::{CheckError, Role};
 use super::formula::Checker;
 use super::suggest;
-use crate::graph::NodeId;
-use crate::reductions::{self, Reduction};
+use crate::graph::{Kind, NodeId};
+use crate::reductions::{self, Pair, Reduction};
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Integer, Reduce};
 use crate::types::{Indices, Shape};
@@ -15,9 +15,41 @@ pub(super) const LARGEST_K: usize = 1024;
 
 impl Checker<'_> {
     pub(super) fn reduce(&mut self, expr: &Expr, reduce: &Reduce) -> Option<NodeId> {
-        let Some(reduction) = reductions::find(&reduce.base) else {
+        if reductions::find_pair(&reduce.base).is_some() {
+            self.unresolved = true;
+            return self.report(expr.region, CheckError::NestedTuple);
+        }
+        let Some(reduction) = reductions::find_for(&reduce.base, reduce.args.len()) else {
             return self.unknown_reduction(reduce);
         };
+        self.reduce_by(reduction, expr, reduce)
+    }
+
+    /// Both results of a pair such as `min_argmin`.
+    pub(super) fn pair(
+        &mut self,
+        pair: &'static Pair,
+        expr: &Expr,
+        reduce: &Reduce,
+    ) -> [Option<NodeId>; 2] {
+        let Some(index) = self.reduce_by(pair.index, expr, reduce) else {
+            return [None, None];
+        };
+        let node = self.graph.node(index);
+        let (body, k) = match node.kind {
+            Kind::Reduce(_, _, k) => (node.args[0], k),
+            _ => return [None, None],
+        };
+        let value = (pair.value)(&mut self.graph, reduce.axis, body, k);
+        [self.sized(value, expr.region), Some(index)]
+    }
+
+    fn reduce_by(
+        &mut self,
+        reduction: &'static Reduction,
+        expr: &Expr,
+        reduce: &Reduce,
+    ) -> Option<NodeId> {
         self.check_axis(reduce);
         let args: Vec<&Expr> = reduce.args.iter().collect();
         self.enclosing += 1;
@@ -73,7 +105,9 @@ impl Checker<'_> {
                     region: expr.region,
                     label: &format!("`{}`", reduce.name.text),
                     args: &args,
-                    params: &reduce.k.map_or(vec![], |k| vec![(k.value, k.region)]),
+                    params: &reduce
+                        .k
+                        .map_or(vec![], |k| vec![Param::integer(k.value, k.region)]),
                     names: &["K"],
                 };
                 self.type_error(&site, error, None)

@@ -31,7 +31,9 @@ impl Checker<'_> {
         for (subscript, dimension) in subscripts.iter().zip(dimensions) {
             let bound = i64::try_from(dimension).unwrap_or(i64::MAX);
             match *subscript {
-                Subscript::At(at) if at.value < bound => params.push((at.value, at.region)),
+                Subscript::At(at) if at.value < bound => {
+                    params.push(Param::integer(at.value, at.region))
+                }
                 Subscript::At(at) => {
                     return self.out_of_bounds(at.value, at.region, value, dimension);
                 }
@@ -54,7 +56,7 @@ impl Checker<'_> {
                         return self.report(region, CheckError::EmptyRange { start, end });
                     }
                     name = "slice";
-                    params.extend([(start, region), (end, region)]);
+                    params.extend([start, end].map(|bound| Param::integer(bound, region)));
                 }
             }
         }
@@ -64,7 +66,7 @@ impl Checker<'_> {
             label: "`[…]`",
             args: &[value],
             params: &params,
-            names: op.params,
+            names: &op.params.iter().map(|p| p.name).collect::<Vec<_>>(),
         };
         self.apply(op, &site, &[node])
     }

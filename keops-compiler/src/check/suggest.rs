@@ -4,7 +4,7 @@ use super::complexes::FUNCTIONS;
 use super::integers::REAL;
 use crate::graph::derive::Derivative;
 use crate::ops::{OPS, Syntax};
-use crate::reductions::REDUCTIONS;
+use crate::reductions::{PAIRS, REDUCTIONS};
 use crate::types::Axis;
 
 /// What was probably meant.
@@ -39,7 +39,9 @@ pub fn function(unknown: &str) -> Option<Suggestion> {
     let reductions = || {
         REDUCTIONS
             .iter()
-            .flat_map(|r| [format!("{}_j", r.name), format!("{}_i", r.name)])
+            .map(|r| r.name)
+            .chain(PAIRS.iter().map(|p| p.name))
+            .flat_map(|name| [format!("{name}_j"), format!("{name}_i")])
     };
     let derivatives = || Derivative::ALL.into_iter().map(Derivative::name);
     let is_spelling = |d: &Derivative| is_keops_spelling(unknown, d.keops_name());
@@ -71,7 +73,8 @@ pub fn reduction(base: &str, axis: Axis) -> Option<Suggestion> {
     }
     let names = REDUCTIONS
         .iter()
-        .flat_map(|r| r.aliases.iter().copied().chain([r.name]));
+        .flat_map(|r| r.aliases.iter().copied().chain([r.name]))
+        .chain(PAIRS.iter().map(|p| p.name));
     let found = nearest(base, names)?;
     Some(Suggestion {
         name: with_index(&found.name),
@@ -82,14 +85,19 @@ pub fn reduction(base: &str, axis: Axis) -> Option<Suggestion> {
 /// The reduction that KeOps writes like this: `Sum_Reduction`, `Max_SumShiftExp`, `ArgKMin`.
 fn reduction_base(unknown: &str) -> Option<&'static str> {
     let bare = unknown.strip_suffix("_Reduction").unwrap_or(unknown);
-    REDUCTIONS
-        .iter()
-        .find(|r| is_keops_spelling(bare, r.keops_name) || is_keops_spelling(unknown, r.keops_name))
-        .map(|r| r.name)
+    let spelled =
+        |keops_name| is_keops_spelling(bare, keops_name) || is_keops_spelling(unknown, keops_name);
+    let known = REDUCTIONS.iter().map(|r| (r.name, r.keops_name));
+    known
+        .chain(PAIRS.iter().map(|p| (p.name, p.keops_name)))
+        .find(|(_, keops_name)| spelled(keops_name))
+        .map(|(name, _)| name)
 }
 
 fn is_keops_spelling(unknown: &str, keops_name: &str) -> bool {
-    !keops_name.is_empty() && unknown.eq_ignore_ascii_case(keops_name)
+    keops_name
+        .split(", ")
+        .any(|name| !name.is_empty() && unknown.eq_ignore_ascii_case(name))
 }
 
 /// The candidate at the smallest edit distance, the first of equal ones, if it is near enough.

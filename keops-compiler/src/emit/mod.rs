@@ -264,6 +264,7 @@ fn init(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
         each(out, slot, |_, row| match slot.reducer {
             Reducer::Sum => format!("reduce::sum::init(s, row, {row});"),
+            Reducer::Prod => format!("reduce::prod::init(s, row, {row});"),
             Reducer::Min => format!("reduce::min::init(s, row, {row});"),
             Reducer::Max => format!("reduce::max::init(s, row, {row});"),
             Reducer::KMin(k) => format!("reduce::kmin::init(s, row, {row}, {k});"),
@@ -284,6 +285,9 @@ fn begin(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
         match slot.reducer {
             Reducer::Sum => {}
+            Reducer::Prod => each(out, slot, |r, row| {
+                format!("reduce::prod::begin(s, &mut state, {r}, row, {row});")
+            }),
             Reducer::Min => each(out, slot, |r, row| {
                 format!("state[{r}] = reduce::min::begin(s, row, {row});")
             }),
@@ -309,6 +313,7 @@ fn flush(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
         each(out, slot, |r, row| match slot.reducer {
             Reducer::Sum => format!("reduce::sum::flush(s, state[{r}], row, {row});"),
+            Reducer::Prod => format!("reduce::prod::flush(s, state, {r}, row, {row});"),
             Reducer::Min => format!("reduce::min::flush(s, state[{r}], row, {row});"),
             Reducer::Max => format!("reduce::max::flush(s, state[{r}], row, {row});"),
             Reducer::KMin(k) => format!("reduce::kmin::flush(s, state, {r}, row, {row}, {k});"),
@@ -326,6 +331,7 @@ fn combine(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
         each(out, slot, |_, row| match slot.reducer {
             Reducer::Sum => format!("reduce::sum::combine(s, row, other, {row});"),
+            Reducer::Prod => format!("reduce::prod::combine(s, row, other, {row});"),
             Reducer::Min => format!("reduce::min::combine(s, row, other, {row});"),
             Reducer::Max => format!("reduce::max::combine(s, row, other, {row});"),
             Reducer::KMin(k) => format!("reduce::kmin::combine(s, row, other, {row}, {k});"),

@@ -132,6 +132,12 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
                 value(b)
             )
         }
+        Stmt::Prod(at, v) => writeln!(
+            out,
+            "reduce::prod::step(s, state, {}, {});",
+            ix(at),
+            value(v)
+        ),
         Stmt::Extremum(reducer, at, v) => {
             let (at, module) = (
                 ix(at),

@@ -2,8 +2,13 @@
 //!
 //! Invariant: an array is filled once, in the function itself and in order, before anything that reads it.
 
-use super::{ArrayId, Ix, Lowerer, Operand, Stmt, UNROLL};
+use super::{ArrayId, Ix, Lowerer, Operand, Prim, Reg, Stmt, UNROLL};
 use crate::graph::Node;
+
+/// One step of a fold into several numbers: from the numbers so far and the place to the next ones.
+type Step<'s, L> = dyn FnMut(&mut L, &[Operand], &Ix) -> Vec<Operand> + 's;
+/// The same, given the place as a number too.
+type Counted<'s, L> = dyn FnMut(&mut L, &[Operand], &Ix, &Operand) -> Vec<Operand> + 's;
 
 impl Lowerer<'_> {
     /// The array of all numbers of a node, row-major, filled by `fill` with [`Lowerer::store`] at the first use.
@@ -38,19 +43,69 @@ impl Lowerer<'_> {
         start: Operand,
         step: &mut dyn FnMut(&mut Self, Operand, &Ix) -> Operand,
     ) -> Operand {
+        let mut numbers = self.states(n, &[start], &mut |l, state, k| {
+            vec![step(l, state[0].clone(), k)]
+        });
+        numbers.swap_remove(0)
+    }
+
+    /// Folds 0..n into several numbers: `step` is given the numbers so far, the place and, as a number, its own count. What it
+    /// returns must be new numbers or stay in its place.
+    pub fn iterate(
+        &mut self,
+        n: usize,
+        start: &[Operand],
+        step: &mut Counted<'_, Self>,
+    ) -> Vec<Operand> {
+        let mut start = start.to_vec();
+        start.push(Operand::Const(0.0));
+        let mut numbers = self.states(n, &start, &mut |l, state, k| {
+            let (count, state) = match state.split_last() {
+                Some(split) => split,
+                None => unreachable!("internal error in keops: the count is a state"),
+            };
+            let mut next = step(l, state, k, count);
+            next.push(match (count, k.constant()) {
+                (Operand::Const(_), Some(k)) => Operand::Const((k + 1) as f64),
+                _ => l.prim(Prim::Add, &[count.clone(), Operand::Const(1.0)]),
+            });
+            next
+        });
+        numbers.pop();
+        numbers
+    }
+
+    fn states(&mut self, n: usize, start: &[Operand], step: &mut Step<'_, Self>) -> Vec<Operand> {
         if n <= UNROLL {
-            return (0..n).fold(start, |so_far, k| step(self, so_far, &Ix::at(k)));
+            return (0..n).fold(start.to_vec(), |so_far, k| step(self, &so_far, &Ix::at(k)));
         }
         let home = self.home;
-        let acc = self.fresh(home);
-        self.scopes[home].stmts.push(Stmt::Mutable(acc, start));
-        // Inside the loop the number changes with it: what is computed from it must not move out.
-        self.depths[acc as usize] = home + 1;
+        let registers: Vec<Reg> = start
+            .iter()
+            .map(|first| {
+                let register = self.fresh(home);
+                self.scopes[home]
+                    .stmts
+                    .push(Stmt::Mutable(register, first.clone()));
+                register
+            })
+            .collect();
+        let state: Vec<Operand> = registers.iter().map(|&r| Operand::Reg(r)).collect();
+        // Inside the loop the numbers change with it: what is computed from them must not move out.
+        for &register in &registers {
+            self.depths[register as usize] = home + 1;
+        }
         self.repeat(n, &mut |l, k| {
-            let next = step(l, Operand::Reg(acc), &k);
-            l.effect(Stmt::Assign(acc, next));
+            let next = step(l, &state, &k);
+            for (&register, next) in registers.iter().zip(next) {
+                if next != Operand::Reg(register) {
+                    l.effect(Stmt::Assign(register, next));
+                }
+            }
         });
-        self.depths[acc as usize] = home;
-        Operand::Reg(acc)
+        for &register in &registers {
+            self.depths[register as usize] = home;
+        }
+        state
     }
 }

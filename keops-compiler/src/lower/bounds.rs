@@ -98,6 +98,7 @@ impl Conditions<'_> {
     pub(super) fn of_feed(&self, reducer: Reducer, node: NodeId) -> Within {
         let neutral = match reducer {
             Reducer::Sum => 0.0,
+            Reducer::Prod => 1.0,
             Reducer::Min => f64::INFINITY,
             Reducer::Max | Reducer::LogSumExp(_) => f64::NEG_INFINITY,
             // Also a row of the neutral value has an index.

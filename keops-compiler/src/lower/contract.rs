@@ -35,6 +35,7 @@ fn visit(stmt: &Stmt, f: &mut dyn FnMut(Reg)) {
         | Stmt::Assign(_, v)
         | Stmt::Store(_, _, v)
         | Stmt::Put(_, v)
+        | Stmt::Prod(_, v)
         | Stmt::Sum(_, v) => operand(v),
         Stmt::Extremum(_, _, v) | Stmt::KMin(_, _, v) | Stmt::LogSumExp(_, _, _, v) => operand(v),
         Stmt::SumMul(_, a, b) => {

@@ -40,6 +40,7 @@ impl Cost {
                 Stmt::Loop(_, n, body) => self.block(body, times * n),
                 Stmt::Sum(..) | Stmt::Extremum(..) => self.flops += times,
                 Stmt::SumMul(..) => self.flops += 2 * times,
+                Stmt::Prod(..) => self.flops += 4 * times,
                 Stmt::KMin(k, ..) => self.flops += times * if *k == 1 { 3 } else { 1 },
                 Stmt::LogSumExp(..) => {
                     self.flops += 4 * times;
@@ -57,7 +58,23 @@ impl Cost {
             Prim::SqdiffAdd => self.flops += 3 * times,
             Prim::Div | Prim::Sqrt | Prim::Rsqrt => self.divisions += times,
             Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive => self.special += times,
-            Prim::Log | Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Powf => {
+            Prim::Log
+            | Prim::Sin
+            | Prim::Cos
+            | Prim::Tanh
+            | Prim::Powf
+            | Prim::Exp2
+            | Prim::Expm1
+            | Prim::Log2
+            | Prim::Log1p
+            | Prim::Tan
+            | Prim::Asin
+            | Prim::Acos
+            | Prim::Atan2
+            | Prim::Sinh
+            | Prim::Cosh
+            | Prim::Erf
+            | Prim::Erfc => {
                 self.special += times;
                 self.long += times;
             }

@@ -4,6 +4,7 @@
 //! order; arrays start as NaN, so that a number nobody stored shows.
 
 use super::{Ix, LoopVar, Operand, Prim, Reducer, Space, Stmt};
+use crate::ops::{erf, erfc};
 use std::collections::BTreeMap;
 
 mod passes;
@@ -144,6 +145,14 @@ impl Machine<'_> {
                 let (at, value) = (self.ix(ix), self.get(a) * self.get(b));
                 self.frame.state[at] += value;
             }
+            Stmt::Prod(ix, value) => {
+                let (at, value) = (self.ix(ix), self.get(value));
+                if value == 0.0 {
+                    self.frame.state[at + 1] += 1.0;
+                } else {
+                    self.frame.state[at] *= value;
+                }
+            }
             Stmt::Extremum(reducer, ix, value) => {
                 let (at, value) = (self.ix(ix), self.get(value));
                 let so_far = &mut self.frame.state[at];
@@ -234,6 +243,18 @@ fn eval(prim: Prim, a: &[f64]) -> f64 {
         Prim::Sin => a[0].sin(),
         Prim::Cos => a[0].cos(),
         Prim::Tanh => a[0].tanh(),
+        Prim::Exp2 => a[0].exp2(),
+        Prim::Expm1 => a[0].exp_m1(),
+        Prim::Log2 => a[0].log2(),
+        Prim::Log1p => a[0].ln_1p(),
+        Prim::Tan => a[0].tan(),
+        Prim::Asin => a[0].asin(),
+        Prim::Acos => a[0].acos(),
+        Prim::Atan2 => a[0].atan2(a[1]),
+        Prim::Sinh => a[0].sinh(),
+        Prim::Cosh => a[0].cosh(),
+        Prim::Erf => erf::reference(a[0]),
+        Prim::Erfc => erfc::reference(a[0]),
         Prim::Powf => a[0].powf(a[1]),
         Prim::Select => {
             if a[0] != 0.0 {

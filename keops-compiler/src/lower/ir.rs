@@ -132,6 +132,18 @@ pub enum Prim {
     Sin,
     Cos,
     Tanh,
+    Exp2,
+    Expm1,
+    Log2,
+    Log1p,
+    Tan,
+    Asin,
+    Acos,
+    Atan2,
+    Sinh,
+    Cosh,
+    Erf,
+    Erfc,
     Powf,
     Select,
     Lt,
@@ -173,6 +185,18 @@ impl Prim {
             Prim::Sin => "sin",
             Prim::Cos => "cos",
             Prim::Tanh => "tanh",
+            Prim::Exp2 => "exp2",
+            Prim::Expm1 => "expm1",
+            Prim::Log2 => "log2",
+            Prim::Log1p => "log1p",
+            Prim::Tan => "tan",
+            Prim::Asin => "asin",
+            Prim::Acos => "acos",
+            Prim::Atan2 => "atan2",
+            Prim::Sinh => "sinh",
+            Prim::Cosh => "cosh",
+            Prim::Erf => "erf",
+            Prim::Erfc => "erfc",
             Prim::Powf => "powf",
             Prim::Select => "select",
             Prim::Lt => "lt",
@@ -194,6 +218,8 @@ impl Prim {
 pub enum Reducer {
     /// Σ
     Sum,
+    /// Π of what is not 0, and how many are.
+    Prod,
     /// min
     Min,
     /// max
@@ -209,6 +235,7 @@ impl Reducer {
     pub fn registers(self) -> usize {
         match self {
             Reducer::Sum | Reducer::Min | Reducer::Max => 1,
+            Reducer::Prod => 2,
             Reducer::KMin(k) => 2 * k,
             Reducer::LogSumExp(sums) => 2 + sums,
         }
@@ -216,7 +243,7 @@ impl Reducer {
     /// Words of a state row for one number.
     pub fn row_words(self) -> usize {
         match self {
-            Reducer::Sum => 2,
+            Reducer::Sum | Reducer::Prod => 2,
             Reducer::Min | Reducer::Max => 1,
             Reducer::KMin(k) => 2 * k,
             Reducer::LogSumExp(sums) => 3 + 2 * sums,
@@ -229,7 +256,7 @@ impl Reducer {
 pub struct Slot {
     /// The reducer.
     pub reducer: Reducer,
-    /// Numbers reduced (1 for `LogSumExp`).
+    /// Numbers reduced (1 for `LogSumExp` with sums).
     pub count: usize,
     /// Its first accumulator.
     pub register: usize,
@@ -264,6 +291,8 @@ pub enum Stmt {
     Sum(Ix, Operand),
     /// Σ: `state[ix] += a·b`
     SumMul(Ix, Operand, Operand),
+    /// Π: folds value into `state[ix..]`
+    Prod(Ix, Operand),
     /// min or max: `state[ix] = fold(state[ix], value)`
     Extremum(Reducer, Ix, Operand),
     /// K smallest: inserts value with the inner row's index at `state[ix..]`

@@ -11,7 +11,7 @@ use super::bounds::{Conditions, Within};
 use super::contract::contract;
 use super::{Ix, Location, Lowerer, Operand, Reducer, Slot, Space, Stmt, flat};
 use crate::graph::{Graph, Kind, NodeId};
-use crate::ops::mul;
+use crate::ops::{mul, take};
 use crate::reductions::Body;
 use crate::schedule::{Pass, Schedule};
 use crate::types::{Axis, Element, Indices, Shape};
@@ -225,8 +225,10 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let column = self.g.ty(id).element != Element::Bool;
+            // A part of a row that is at hand anyway needs no columns of its own.
+            let part = space != Some(Space::Inner) && self.g.as_op(id, &take::OP).is_some();
             let next = match space {
-                Some(space) if column && within != Some(space) => {
+                Some(space) if column && within != Some(space) && !part => {
                     self.derived.entry(space).or_default().insert(id);
                     Some(space)
                 }
@@ -366,7 +368,7 @@ impl<'a> Plan<'a> {
             let key = (feed.reducer, feed.nodes.clone());
             let slot = *shared.entry(key).or_insert_with(|| {
                 let count = match feed.reducer {
-                    Reducer::LogSumExp(_) => 1,
+                    Reducer::LogSumExp(1..) => 1,
                     _ => self.g.shape(feed.nodes[0]).len(),
                 };
                 let slot = Slot {
@@ -447,7 +449,7 @@ impl<'a> Plan<'a> {
         let value = nodes[0];
         let shape = self.g.shape(value);
         let words = slot.reducer.registers();
-        if let Reducer::LogSumExp(_) = slot.reducer {
+        if let Reducer::LogSumExp(1..) = slot.reducer {
             let score = l.number(value, &[]);
             let (shrink, weight) = (l.register(), l.register());
             l.effect(Stmt::LogSumExp(
@@ -491,6 +493,11 @@ impl<'a> Plan<'a> {
                 (Reducer::Sum, Some((a, b))) => Stmt::SumMul(at, number(l, a), number(l, b)),
                 (Reducer::Sum, None) => Stmt::Sum(at, number(l, value)),
                 (Reducer::KMin(k), _) => Stmt::KMin(k, at, number(l, value)),
+                (Reducer::Prod, _) => Stmt::Prod(at, number(l, value)),
+                (Reducer::LogSumExp(_), _) => {
+                    let score = number(l, value);
+                    Stmt::LogSumExp(l.register(), l.register(), at, score)
+                }
                 (reducer, _) => Stmt::Extremum(reducer, at, number(l, value)),
             };
             l.effect(stmt);

@@ -131,9 +131,12 @@ impl<'g> Lowerer<'g> {
     pub fn row_word(&mut self, slot: Slot, at: &Ix) -> Operand {
         self.row_stmt(Stmt::RowWord, at.plus(slot.row))
     }
-    /// The finished log Σ exp of a slot.
-    pub fn logsumexp_value(&mut self, slot: Slot) -> Operand {
-        self.row_stmt(Stmt::LogSumExpValue, Ix::at(slot.row))
+    /// The finished log Σ exp number `at` of a slot without weighted sums.
+    pub fn logsumexp_value(&mut self, slot: Slot, at: &Ix) -> Operand {
+        self.row_stmt(
+            Stmt::LogSumExpValue,
+            at.times(slot.reducer.row_words()).plus(slot.row),
+        )
     }
     /// Σ exp relative to the running maximum (`at` 0), or weighted sum `at − 1` beside it, of a log Σ exp slot.
     pub fn relative_sum(&mut self, slot: Slot, at: &Ix) -> Operand {

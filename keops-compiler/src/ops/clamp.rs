@@ -7,7 +7,7 @@ use crate::lower::Prim;
 pub static OP: Op = Op {
     name: "clamp",
     syntax: Syntax::Call,
-    keops_name: "Clamp",
+    keops_name: "Clamp, ClampInt",
     doc: "a, but at least low and at most high (low if they are in the wrong order); NaN passes; derivative 1 inside and at the bounds.",
     arity: Arity::Exactly(3),
     params: &[],

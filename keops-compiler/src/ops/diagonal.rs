@@ -10,7 +10,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "A scalar on the diagonal of a matrix, 0 elsewhere.",
     arity: Arity::Exactly(1),
-    params: &["dimension"],
+    params: &[Param::integer("dimension")],
     infer: |types, params| {
         let n = below(params, 0, MAX_NUMBERS)?;
         match types.first() {

@@ -9,7 +9,7 @@ pub static OP: Op = Op {
     keops_name: "Elem",
     doc: "Number k of a vector, from 0; also `v[k]`.",
     arity: Arity::Exactly(1),
-    params: &["index"],
+    params: &[Param::integer("index")],
     infer: |types, params| {
         let n = vector(types, 0)?;
         below(params, 0, n).map(|_| Type::SCALAR)

@@ -14,7 +14,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "2 to the power of a rounded sum.",
     arity: Arity::Exactly(1),
-    params: &["nonpositive"],
+    params: &[Param::integer("nonpositive")],
     infer: broadcast,
     body: Body::Elementwise {
         lower: |l, a, params| {

@@ -9,7 +9,7 @@ pub static OP: Op = Op {
     keops_name: "Extract",
     doc: "The numbers start, start + 1, … of a vector, `length` of them; also `v[start..end]`.",
     arity: Arity::Exactly(1),
-    params: &["start", "length"],
+    params: &[Param::integer("start"), Param::integer("length")],
     infer: |types, params| {
         let n = vector(types, 0)?;
         let start = below(params, 0, n)?;

@@ -14,7 +14,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "A value where a condition holds (or does not, where `opposite` is 1), else 0.",
     arity: Arity::Exactly(2),
-    params: &["opposite"],
+    params: &[Param::integer("opposite")],
     infer: |types, params| {
         if !matches!(params, [0 | 1]) {
             return Err(TypeError::Parameter {

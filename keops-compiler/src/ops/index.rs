@@ -9,7 +9,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "A number of a vector, a row of a matrix, or (with two parameters) a number of a matrix; from 0.",
     arity: Arity::Exactly(1),
-    params: &["index", "column"],
+    params: &[Param::integer("index"), Param::optional("column")],
     infer: |types, params| {
         let Some(&Type { element, shape }) = types.first() else {
             return Err(TypeError::Expected {

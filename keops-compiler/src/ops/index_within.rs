@@ -13,7 +13,12 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "`high · 2¹⁶ + low ≥ 0` for two integers: one rounding, which keeps the sign.",
     arity: Arity::Between(2, 3),
-    params: &["a", "b", "c", "sign"],
+    params: &[
+        Param::integer("a"),
+        Param::integer("b"),
+        Param::integer("c"),
+        Param::integer("sign"),
+    ],
     infer: |types, params| {
         let scalar = |arg: usize| match types.get(arg) {
             Some(&Type::SCALAR) => Ok(()),

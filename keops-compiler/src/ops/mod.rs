@@ -12,25 +12,44 @@ pub use crate::typing::*;
 use crate::value::Value;
 
 pub mod abs;
+pub mod acos;
 pub mod add;
 pub mod and;
+pub mod argmax;
+pub mod argmin;
 pub mod array;
+pub mod asin;
+pub mod atan;
+pub mod atan2;
+pub mod bspline;
+pub mod ceil;
 pub mod clamp;
 pub mod concat;
+pub mod contraction;
 pub mod cos;
+pub mod cosh;
+pub mod cross;
 pub mod diagonal;
 pub mod dist;
 pub mod div;
 pub mod dot;
 pub mod elem;
+pub mod elemt;
 pub mod eq;
+pub mod erf;
+pub mod erfc;
 pub mod exp;
+pub mod exp2;
 pub mod exp2_sum;
+pub mod expm1;
 pub mod extract;
+pub mod extractt;
 pub mod first_equal;
+pub mod floor;
 pub mod gate;
 pub mod ge;
 pub mod gt;
+pub mod ifelse;
 pub mod index;
 pub mod index_eq;
 pub mod index_high;
@@ -39,35 +58,49 @@ pub mod index_lt;
 pub mod index_within;
 pub mod inv;
 pub mod inv_or_zero;
+pub mod kron;
 pub mod larger;
 pub mod largest;
 pub mod le;
 pub mod log;
+pub mod log1p;
+pub mod log2;
 pub mod lt;
 pub mod matmul;
 pub mod matvec;
 pub mod max;
 pub mod mean;
 pub mod min;
+pub mod modulo;
 pub mod mul;
 pub mod ne;
 pub mod neg;
 pub mod norm2;
 pub mod normalize;
 pub mod not;
+pub mod one_hot;
 pub mod or;
 pub mod outer;
 pub mod place;
 pub mod pow;
 pub mod powf;
 pub mod relu;
+pub mod round;
 pub mod rsqrt;
 pub mod select;
+pub mod sigmoid;
 pub mod sign;
 pub mod sin;
+pub mod sinh;
+pub mod sinxdivx;
 pub mod slice;
 pub mod smaller;
 pub mod smallest;
+pub mod softdtw_sqdist;
+pub mod softmax;
+pub mod softmin;
+pub mod softplus;
+pub mod spherical_bessel;
 pub mod sqdist;
 pub mod sqnorm2;
 pub mod sqrt;
@@ -75,12 +108,19 @@ pub mod square;
 pub mod step;
 pub mod sub;
 pub mod sum;
+pub mod sumt;
 pub mod take;
+pub mod tan;
 pub mod tanh;
+pub mod tensordot;
 pub mod trace;
 pub mod transpose;
+pub mod trunc;
 pub mod vecmat;
+pub mod weightedsqdist;
+pub mod weightedsqnorm;
 pub mod whole;
+pub mod xlogx;
 
 /// Everything about one operation.
 pub struct Op {
@@ -88,14 +128,14 @@ pub struct Op {
     pub name: &'static str,
     /// How it is written: a function call or an operator's token (`+`).
     pub syntax: Syntax,
-    /// Its spelling in KeOps, or "" if KeOps has no such operation.
+    /// Its spelling in KeOps, several with commas between, or "" if KeOps has no such operation.
     pub keops_name: &'static str,
     /// One sentence for the documentation: value, conventions at special points.
     pub doc: &'static str,
     /// Number of arguments, static parameters not counted.
     pub arity: Arity,
-    /// Names of the static integer parameters that follow the arguments (`pow(x, 3)` has one, "exponent").
-    pub params: &'static [&'static str],
+    /// The static parameters that follow the arguments (`pow(x, 3)` has one, "exponent").
+    pub params: &'static [Param],
     /// The result's type from the arguments' types. Called by the checker (errors go to the user) and by every
     /// [`Graph::apply`].
     pub infer: fn(&[Type], &[i64]) -> Result<Type, TypeError>,
@@ -106,6 +146,49 @@ pub struct Op {
     /// Arguments for the tests are drawn from this interval. Points where the derivative has a kink are avoided by the
     /// tests themselves (values are at least 1e-3 away from 0 and from each other).
     pub test_range: (f64, f64),
+}
+
+/// A static parameter: known at compile time, written as a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in messages.
+    pub name: &'static str,
+    /// Whether it is a list of integers, `[2, 3]`. Operations are given its length, then its entries.
+    pub list: bool,
+    /// Whether it may be left out, with all after it.
+    pub optional: bool,
+}
+
+impl Param {
+    /// An integer.
+    pub const fn integer(name: &'static str) -> Param {
+        Param {
+            name,
+            list: false,
+            optional: false,
+        }
+    }
+    /// An integer that may be left out.
+    pub const fn optional(name: &'static str) -> Param {
+        Param {
+            optional: true,
+            ..Param::integer(name)
+        }
+    }
+    /// A list of integers.
+    pub const fn list(name: &'static str) -> Param {
+        Param {
+            list: true,
+            ..Param::integer(name)
+        }
+    }
+    /// A list of integers that may be left out.
+    pub const fn optional_list(name: &'static str) -> Param {
+        Param {
+            optional: true,
+            ..Param::list(name)
+        }
+    }
 }
 
 /// How an operation is written.
@@ -224,6 +307,7 @@ pub static OPS: &[&Op] = &[
     &or::OP,
     &not::OP,
     &select::OP,
+    &ifelse::OP,
     // scalar maths
     &square::OP,
     &pow::OP,
@@ -232,15 +316,37 @@ pub static OPS: &[&Op] = &[
     &rsqrt::OP,
     &inv::OP,
     &exp::OP,
+    &exp2::OP,
+    &expm1::OP,
     &log::OP,
+    &log2::OP,
+    &log1p::OP,
     &sin::OP,
     &cos::OP,
+    &tan::OP,
+    &asin::OP,
+    &acos::OP,
+    &atan::OP,
+    &atan2::OP,
+    &sinh::OP,
+    &cosh::OP,
     &tanh::OP,
+    &sigmoid::OP,
+    &softplus::OP,
+    &erf::OP,
+    &erfc::OP,
     &abs::OP,
     &sign::OP,
     &step::OP,
     &relu::OP,
     &clamp::OP,
+    &floor::OP,
+    &ceil::OP,
+    &trunc::OP,
+    &round::OP,
+    &modulo::OP,
+    &xlogx::OP,
+    &sinxdivx::OP,
     &min::OP,
     &max::OP,
     // vectors
@@ -252,17 +358,31 @@ pub static OPS: &[&Op] = &[
     &normalize::OP,
     &sqdist::OP,
     &dist::OP,
+    &weightedsqnorm::OP,
+    &weightedsqdist::OP,
     &concat::OP,
     &extract::OP,
     &elem::OP,
     &index::OP,
     &slice::OP,
     &array::OP,
+    &argmax::OP,
+    &argmin::OP,
+    &one_hot::OP,
+    &cross::OP,
+    &bspline::OP,
+    &softmax::OP,
+    &softdtw_sqdist::OP,
+    &sumt::OP,
+    &elemt::OP,
+    &extractt::OP,
     // matrices
     &matvec::OP,
     &vecmat::OP,
     &matmul::OP,
     &outer::OP,
+    &tensordot::OP,
+    &kron::OP,
     &transpose::OP,
     &trace::OP,
     // made by the compiler
@@ -283,6 +403,9 @@ pub static OPS: &[&Op] = &[
     &index_within::OP,
     &whole::OP,
     &exp2_sum::OP,
+    &spherical_bessel::OP,
+    &softmin::OP,
+    &contraction::OP,
 ];
 
 /// The operation of this name that users can call.

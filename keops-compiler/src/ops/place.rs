@@ -11,7 +11,11 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "A value as a contiguous block of a larger one, 0 elsewhere.",
     arity: Arity::Exactly(1),
-    params: &["offset", "rows", "columns"],
+    params: &[
+        Param::integer("offset"),
+        Param::integer("rows"),
+        Param::integer("columns"),
+    ],
     infer: |types, params| {
         let part = match types.first() {
             Some(&Type {

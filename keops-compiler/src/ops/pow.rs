@@ -10,7 +10,7 @@ pub static OP: Op = Op {
     keops_name: "Pow",
     doc: "aⁿ for an integer n, by repeated multiplication, negative powers through 1/a; `pow(a, 0)` is 1, of NaN too.",
     arity: Arity::Exactly(1),
-    params: &["exponent"],
+    params: &[Param::integer("exponent")],
     infer: |types, params| match params {
         [_] => broadcast(types, params),
         _ => Err(TypeError::Parameter {

@@ -9,7 +9,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "The numbers of a vector, or rows of a matrix, from start to end, the end excluded.",
     arity: Arity::Exactly(1),
-    params: &["start", "end"],
+    params: &[Param::integer("start"), Param::integer("end")],
     infer: |types, params| {
         let (element, count) = match types.first() {
             Some(&Type {

@@ -11,7 +11,11 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "A contiguous block of a value, row-major.",
     arity: Arity::Exactly(1),
-    params: &["offset", "rows", "columns"],
+    params: &[
+        Param::integer("offset"),
+        Param::integer("rows"),
+        Param::integer("columns"),
+    ],
     infer: |types, params| {
         let Some(&Type { element, shape }) = types.first() else {
             return Err(TypeError::Expected {

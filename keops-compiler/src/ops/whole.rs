@@ -10,7 +10,7 @@ pub static OP: Op = Op {
     keops_name: "",
     doc: "The largest whole number up to a, or the smallest from a on where `up` is 1.",
     arity: Arity::Exactly(1),
-    params: &["up"],
+    params: &[Param::integer("up")],
     infer: |types, params| match params {
         [0 | 1] => broadcast(types, &[]),
         _ => Err(TypeError::Parameter {

@@ -1,7 +1,7 @@
 //! `kmin_j::<K> body`
 
 use super::*;
-use crate::ops::{MAX_NUMBERS, sum, vecmat};
+use crate::ops::{MAX_NUMBERS, sum, take, vecmat};
 use crate::types::Shape;
 
 /// The record.
@@ -43,6 +43,16 @@ pub static REDUCTION: Reduction = Reduction {
         })
     },
 };
+
+/// The smallest value, from the state that `argmin` also uses: `kmin::<1>` without its axis.
+pub(super) fn first(g: &mut Graph, axis: Axis, body: NodeId) -> NodeId {
+    let shape = g.shape(body);
+    if let Shape::Matrix(..) = shape {
+        return g.reduce(&min::REDUCTION, axis, &[body], 0);
+    }
+    let one = g.reduce(&REDUCTION, axis, &[body], 1);
+    take::block(g, one, 0, shape)
+}
 
 /// The largest K: each pair may move K numbers.
 pub const MAX_K: usize = 4096;

@@ -1,6 +1,7 @@
 //! `logsumexp_j score`
 
 use super::*;
+use crate::lower::flat;
 use crate::ops::{eq, exp, mul, select, sub};
 
 /// The record.
@@ -8,42 +9,35 @@ pub static REDUCTION: Reduction = Reduction {
     name: "logsumexp",
     aliases: &[],
     keops_name: "LogSumExp",
-    doc: "log Σ exp of a scalar, without overflow; −inf of none and where all are −inf, +inf if any is, NaN only if any is.",
+    doc: "log Σ exp, number by number, without overflow; −inf of none and where all are −inf, +inf if any is, NaN only if any is.",
     arity: 1,
     takes_k: false,
-    infer: |types, _| scalar_score(types),
+    infer: |types, _| real(types, 0),
     empty_has_value: true,
     body: Body::Primitive {
         feed: |_, args, _| Feed {
             reducer: Reducer::LogSumExp(0),
             nodes: args.to_vec(),
         },
-        finish: |l, _, slot, _| l.logsumexp_value(slot),
+        finish: |l, node, slot, ix| l.logsumexp_value(slot, &flat(node.ty.shape, ix)),
         vjp: Some(|g, call| {
             let weight = weight(g, call.args[0], call.node);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, weight]))]
         }),
     },
-    reference: |rows, _| {
-        let max = rows
-            .iter()
-            .map(|r| r[0].first())
-            .fold(f64::NEG_INFINITY, f64::max);
-        if rows.iter().any(|r| r[0].first().is_nan()) {
-            return Value::scalar(f64::NAN);
-        }
-        if max.is_infinite() {
-            return Value::scalar(max);
-        }
-        Value::scalar(
-            max + rows
-                .iter()
-                .map(|r| (r[0].first() - max).exp())
-                .sum::<f64>()
-                .ln(),
-        )
-    },
+    reference: |rows, _| by_column(rows, log_sum_exp),
 };
+
+fn log_sum_exp(column: &[f64]) -> f64 {
+    let max = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if column.iter().any(|x| x.is_nan()) {
+        return f64::NAN;
+    }
+    if max.is_infinite() {
+        return max;
+    }
+    max + column.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
+}
 
 /// exp(score − total), the share of a row in Σ exp: 0 for a score of −inf, even where all are.
 pub(super) fn weight(g: &mut Graph, score: NodeId, total: NodeId) -> NodeId {
@@ -53,15 +47,4 @@ pub(super) fn weight(g: &mut Graph, score: NodeId, total: NodeId) -> NodeId {
     let total = g.apply(&select::OP, &[empty, zero, total]);
     let difference = g.apply(&sub::OP, &[score, total]);
     g.apply(&exp::OP, &[difference])
-}
-
-/// The type rule of a score.
-pub(super) fn scalar_score(types: &[Type]) -> Result<Type, TypeError> {
-    match types.first() {
-        Some(&Type::SCALAR) => Ok(Type::SCALAR),
-        _ => Err(TypeError::Expected {
-            arg: 0,
-            expected: "a scalar".into(),
-        }),
-    }
 }

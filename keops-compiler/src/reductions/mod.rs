@@ -13,10 +13,15 @@ pub mod argkmin;
 pub mod argmax;
 pub mod argmin;
 pub mod kmin;
+pub mod kmin_argkmin;
 pub mod logsumexp;
+pub mod logsumexpweight;
 pub mod max;
+pub mod max_argmax;
 pub mod mean;
 pub mod min;
+pub mod min_argmin;
+pub mod prod;
 pub mod sum;
 pub mod sumsoftmaxweight;
 
@@ -72,6 +77,7 @@ pub struct Feed {
 pub static REDUCTIONS: &[&Reduction] = &[
     &sum::REDUCTION,
     &mean::REDUCTION,
+    &prod::REDUCTION,
     &min::REDUCTION,
     &max::REDUCTION,
     &argmin::REDUCTION,
@@ -79,8 +85,31 @@ pub static REDUCTIONS: &[&Reduction] = &[
     &kmin::REDUCTION,
     &argkmin::REDUCTION,
     &logsumexp::REDUCTION,
+    &logsumexpweight::REDUCTION,
     &sumsoftmaxweight::REDUCTION,
 ];
+
+/// All pairs of reductions, in the order of the documentation.
+pub static PAIRS: &[&Pair] = &[&min_argmin::PAIR, &max_argmax::PAIR, &kmin_argkmin::PAIR];
+
+/// Two reductions with one name: a value and its index. They are what a formula returns, and cannot be part of one.
+pub struct Pair {
+    /// The name without the index.
+    pub name: &'static str,
+    /// Its spelling in KeOps.
+    pub keops_name: &'static str,
+    /// One sentence for the documentation.
+    pub doc: &'static str,
+    /// The second result; its rules are those of the pair.
+    pub index: &'static Reduction,
+    /// The first result, from the body and K.
+    pub value: fn(&mut Graph, Axis, NodeId, usize) -> NodeId,
+}
+
+/// The pair of this name (without the index).
+pub fn find_pair(name: &str) -> Option<&'static Pair> {
+    PAIRS.iter().copied().find(|p| p.name == name)
+}
 
 /// The reduction of this name (without the index), aliases included.
 pub fn find(name: &str) -> Option<&'static Reduction> {
@@ -88,6 +117,16 @@ pub fn find(name: &str) -> Option<&'static Reduction> {
         .iter()
         .copied()
         .find(|r| r.name == name || r.aliases.contains(&name))
+}
+
+/// The same, preferring one with this many arguments: `logsumexp` has a weighted form.
+pub fn find_for(name: &str, arguments: usize) -> Option<&'static Reduction> {
+    let same_name = |r: &&&Reduction| r.name == name || r.aliases.contains(&name);
+    REDUCTIONS
+        .iter()
+        .find(|r| same_name(r) && r.arity == arguments)
+        .copied()
+        .or_else(|| find(name))
 }
 
 /// The type of a real argument.

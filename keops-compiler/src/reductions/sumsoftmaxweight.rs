@@ -15,7 +15,7 @@ pub static REDUCTION: Reduction = Reduction {
     arity: 2,
     takes_k: false,
     infer: |types, _| {
-        logsumexp::scalar_score(types)?;
+        scalar_score(types)?;
         real(types, 1)
     },
     empty_has_value: false,
@@ -71,3 +71,14 @@ pub static REDUCTION: Reduction = Reduction {
         }
     },
 };
+
+/// The type rule of a score.
+pub(super) fn scalar_score(types: &[Type]) -> Result<Type, TypeError> {
+    match types.first() {
+        Some(&Type::SCALAR) => Ok(Type::SCALAR),
+        _ => Err(TypeError::Expected {
+            arg: 0,
+            expected: "a scalar".into(),
+        }),
+    }
+}

@@ -45,7 +45,11 @@ const MODULES: &[(&str, &str)] = &[
 /// The submodules of `math`.
 const MATH: &[(&str, &str)] = &[
     ("double", include_str!("../math/double.rs")),
+    ("erf", include_str!("../math/erf.rs")),
     ("exp", include_str!("../math/exp.rs")),
+    ("expm1", include_str!("../math/expm1.rs")),
+    ("hyperbolic", include_str!("../math/hyperbolic.rs")),
+    ("inverse", include_str!("../math/inverse.rs")),
     ("log", include_str!("../math/log.rs")),
     ("pow", include_str!("../math/pow.rs")),
     ("tanh", include_str!("../math/tanh.rs")),

@@ -9,8 +9,7 @@ const LOG2_E: f64 = 1.442_695_040_888_963_4;
 
 /// eᵃ: 0 at −inf, +inf at +inf and beyond the range, gradual underflow, NaN at NaN.
 ///
-/// Cody-Waite: a = n·ln 2 + r with ln 2 in two parts, then 2ⁿ·p(r). The coefficients are fpminimax fits of eʳ on
-/// |r| ≤ ln 2 / 2 (relative error 3.8e-9 at degree 6, 3.8e-18 at degree 11).
+/// a = n·ln 2 + r, then 2ⁿ·p(r).
 #[inline(always)]
 pub fn exp<S: Isa>(s: S, a: S::F) -> S::F {
     // Beyond these the result is 0 or +inf anyway; within them n stays where `scale` is exact. NaN passes both.
@@ -20,9 +19,33 @@ pub fn exp<S: Isa>(s: S, a: S::F) -> S::F {
         (-104.5, 89.0)
     };
     let a = s.pick_min(s.lit(high), s.pick_max(s.lit(low), a));
+    let (n, r) = reduce(s, a);
+    s.scale(polynomial(s, r), n)
+}
+
+/// (n, a − n·ln 2) for the nearest n, by Cody-Waite with ln 2 in two parts; a within the range of `scale`.
+#[inline(always)]
+pub(super) fn reduce<S: Isa>(s: S, a: S::F) -> (S::F, S::F) {
     let n = s.rint(s.mul(a, s.lit(LOG2_E)));
+    let (upper, lower) = ln_2::<S>();
+    (n, s.fnma(n, s.lit(lower), s.fnma(n, s.lit(upper), a)))
+}
+
+/// The same of a pair.
+#[inline(always)]
+pub(super) fn reduce_pair<S: Isa>(s: S, a: S::F, lo: S::F) -> (S::F, S::F) {
+    let n = s.rint(s.mul(a, s.lit(LOG2_E)));
+    let (upper, lower) = ln_2::<S>();
+    // The difference is exact, as n·upper is near a.
+    let first = s.fnma(n, s.lit(upper), a);
+    (n, s.add(first, s.fnma(n, s.lit(lower), lo)))
+}
+
+/// ln 2 in two parts.
+#[inline(always)]
+fn ln_2<S: Isa>() -> (f64, f64) {
     // Without a fused operation n times the upper part must be exact: that part then ends in zeros.
-    let (upper, lower) = if S::T::IS_F64 {
+    if S::T::IS_F64 {
         if S::FMA {
             (0.693_147_180_559_945_3, 2.319_046_813_846_299_6e-17)
         } else {
@@ -32,14 +55,30 @@ pub fn exp<S: Isa>(s: S, a: S::F) -> S::F {
         (0.693_147_182_464_599_6, -1.904_654_212_125_933_6e-9)
     } else {
         (0.693_359_375, -2.121_944_400_546_905_8e-4)
-    };
-    let r = s.fnma(n, s.lit(lower), s.fnma(n, s.lit(upper), a));
-    let p = if S::T::IS_F64 {
+    }
+}
+
+/// eʳ for |r| ≤ ln 2 / 2: fpminimax fits (relative error 3.8e-9 at degree 6, 3.8e-18 at degree 11).
+#[inline(always)]
+pub(super) fn polynomial<S: Isa>(s: S, r: S::F) -> S::F {
+    let one = s.lit(1.0);
+    s.fma(s.fma(beyond_linear(s, r), r, one), r, one)
+}
+
+/// The same as a pair.
+#[inline(always)]
+pub(super) fn polynomial_pair<S: Isa>(s: S, r: S::F) -> (S::F, S::F) {
+    let grown = s.fma(s.mul(r, r), beyond_linear(s, r), r);
+    super::double::fast_two_sum(s, s.lit(1.0), grown)
+}
+
+/// (eʳ − 1 − r)/r²
+#[inline(always)]
+fn beyond_linear<S: Isa>(s: S, r: S::F) -> S::F {
+    if S::T::IS_F64 {
         horner!(
             s,
             r,
-            1.0,
-            1.0,
             0.500_000_000_000_001_1,
             0.166_666_666_666_664_16,
             4.166_666_666_652_632e-2,
@@ -55,16 +94,28 @@ pub fn exp<S: Isa>(s: S, a: S::F) -> S::F {
         horner!(
             s,
             r,
-            1.0,
-            1.0,
             0.499_999_880_790_710_45,
             0.166_665_166_616_439_82,
             4.166_962_206_363_678e-2,
             8.369_114_249_944_687e-3,
             1.374_805_229_716_003e-3
         )
+    }
+}
+
+/// 2ᵃ: exact for integers, 0 at −inf, +inf at +inf and beyond the range, gradual underflow, NaN at NaN.
+///
+/// a = n + f exactly, then 2ⁿ·p(f) with the fits of [`powf`](super::powf).
+#[inline(always)]
+pub fn exp2<S: Isa>(s: S, a: S::F) -> S::F {
+    let (low, high) = if S::T::IS_F64 {
+        (-1080.0, 1025.0)
+    } else {
+        (-155.0, 129.0)
     };
-    s.scale(p, n)
+    let a = s.pick_min(s.lit(high), s.pick_max(s.lit(low), a));
+    let n = s.rint(a);
+    s.scale(super::pow::exp2_fraction(s, s.sub(a, n)), n)
 }
 
 /// factor · 2^f for |f| ≤ 1/2 and a factor of 1 or 2, exact at f = 0: relative error 9.6e-8 at f32 (fpminimax,

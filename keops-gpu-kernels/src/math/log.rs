@@ -63,6 +63,12 @@ pub fn log<S: Isa>(s: S, a: S::F) -> S::F {
     let tail = s.fma(t, s.fma(z, r, half_square), s.mul(e, s.lit(lower)));
     let log = s.fma(e, s.lit(upper), s.sub(f, s.sub(half_square, tail)));
 
+    with_specials(s, a, log)
+}
+
+/// `log` where a is positive and finite, elsewhere a logarithm's special values.
+#[inline(always)]
+pub(super) fn with_specials<S: Isa>(s: S, a: S::F, log: S::F) -> S::F {
     let positive = s.lt(s.lit(0.0), a);
     let infinite = s.eq(a, s.lit(f64::INFINITY));
     let special = s.select(
@@ -71,4 +77,17 @@ pub fn log<S: Isa>(s: S, a: S::F) -> S::F {
         s.lit(f64::NAN),
     );
     s.select(positive, s.select(infinite, a, log), special)
+}
+
+/// log(1 + a) without cancellation: −inf at −1, NaN below, ±0 at ±0, +inf at +inf.
+///
+/// With u = 1 + a rounded and c what it lost: log u + c/u.
+#[inline(always)]
+pub fn log1p<S: Isa>(s: S, a: S::F) -> S::F {
+    let (u, c) = super::double::two_sum(s, s.lit(1.0), a);
+    let inside = s.and(s.lt(s.lit(0.0), u), s.lt(u, s.lit(f64::INFINITY)));
+    let correction = s.select(inside, s.div(c, u), s.lit(0.0));
+    let result = s.add(log(s, u), correction);
+    // log 1 + 0 would lose the sign of −0.
+    s.select(s.eq(a, s.lit(0.0)), a, result)
 }

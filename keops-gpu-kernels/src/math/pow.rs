@@ -80,13 +80,10 @@ fn log2_pair<S: Isa>(s: S, a: S::F) -> (S::F, S::F) {
     add_pairs(s, (e, s.lit(0.0)), mul_pairs(s, sum, factor))
 }
 
-/// 2^(hi + lo) for |hi| within the range of `scale`: minimax fits (fpminimax of degree 6 at f32; at f64 that of
-/// [`exp2_sum`](super::exp2_sum)).
+/// 2^f for |f| ≤ 1/2: minimax fits (fpminimax of degree 6 at f32; at f64 that of [`exp2_sum`](super::exp2_sum)).
 #[inline(always)]
-fn exp2_pair<S: Isa>(s: S, hi: S::F, lo: S::F) -> S::F {
-    let n = s.rint(hi);
-    let (f, rest) = fast_two_sum(s, s.sub(hi, n), lo);
-    let p = if S::T::IS_F64 {
+pub(super) fn exp2_fraction<S: Isa>(s: S, f: S::F) -> S::F {
+    if S::T::IS_F64 {
         super::exp::exp2_fraction(s, f, 1.0)
     } else {
         horner!(
@@ -100,8 +97,23 @@ fn exp2_pair<S: Isa>(s: S, hi: S::F, lo: S::F) -> S::F {
             1.339_168_287_813_663_5e-3,
             1.524_498_657_090_594e-4
         )
-    };
+    }
+}
+
+/// 2^(hi + lo) for |hi| within the range of `scale`.
+#[inline(always)]
+fn exp2_pair<S: Isa>(s: S, hi: S::F, lo: S::F) -> S::F {
+    let n = s.rint(hi);
+    let (f, rest) = fast_two_sum(s, s.sub(hi, n), lo);
+    let p = exp2_fraction(s, f);
     s.scale(s.fma(p, s.mul(rest, s.lit(0.693_147_180_559_945_3)), p), n)
+}
+
+/// log2 a: exact at powers of two, −inf at ±0, NaN below 0, +inf at +inf.
+#[inline(always)]
+pub fn log2<S: Isa>(s: S, a: S::F) -> S::F {
+    let log = log2_pair(s, a).0;
+    super::log::with_specials(s, a, log)
 }
 
 /// aᵇ with the special values of C99's `pow`: 1 for b = 0 or a = 1 whatever the other is; NaN for finite a < 0 and b

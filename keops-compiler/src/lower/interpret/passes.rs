@@ -16,6 +16,7 @@ fn neutral(ir: &KernelIr) -> Vec<f64> {
             let at = slot.register + element * slot.reducer.registers();
             match slot.reducer {
                 Reducer::Sum => state[at] = 0.0,
+                Reducer::Prod => state[at..at + 2].copy_from_slice(&[1.0, 0.0]),
                 Reducer::Min => state[at] = f64::INFINITY,
                 Reducer::Max => state[at] = f64::NEG_INFINITY,
                 Reducer::KMin(k) => {
@@ -42,6 +43,7 @@ fn flush(slots: &[Slot], words: usize, state: &[f64]) -> Vec<f64> {
             match slot.reducer {
                 Reducer::Sum => to[..2].copy_from_slice(&[from[0], 0.0]),
                 Reducer::Min | Reducer::Max => to[0] = from[0],
+                Reducer::Prod => to[..2].copy_from_slice(&from[..2]),
                 Reducer::KMin(k) => to[..2 * k].copy_from_slice(&from[..2 * k]),
                 Reducer::LogSumExp(sums) => {
                     to[0] = from[0];

@@ -16,6 +16,18 @@ functions! {
     Cos(s, a, b) = s.cos(a);
     Tanh(s, a, b) = s.tanh(a);
     Powf(s, a, b) = s.powf(a, b);
+    Exp2(s, a, b) = s.exp2(a);
+    Expm1(s, a, b) = s.expm1(a);
+    Log2(s, a, b) = s.log2(a);
+    Log1p(s, a, b) = s.log1p(a);
+    Tan(s, a, b) = s.tan(a);
+    Asin(s, a, b) = s.asin(a);
+    Acos(s, a, b) = s.acos(a);
+    Atan2(s, a, b) = s.atan2(a, b);
+    Sinh(s, a, b) = s.sinh(a);
+    Cosh(s, a, b) = s.cosh(a);
+    Erf(s, a, b) = s.erf(a);
+    Erfc(s, a, b) = s.erfc(a);
 }
 
 /// Error of `found` against m · 2^n, in units of the last place of the exact value at `f32`.
@@ -420,4 +432,211 @@ fn powf_is_accurate() {
             worst.at
         );
     }
+}
+
+#[test]
+fn exp2_is_accurate() {
+    check32::<Exp2>(
+        "exp2",
+        1.3,
+        |_| true,
+        &[(-150.0, 128.0), (-1.0, 1.0), (-150.0, -125.0)],
+        |x, _| x.exp2(),
+    );
+    let ranges = [(-1074.5, 1023.9), (-1.0, 1.0), (-1075.0, -1021.0)];
+    check64::<Exp2>("exp2", 1.3, &ranges, reference::exp2);
+}
+
+#[test]
+fn expm1_is_accurate() {
+    check32::<Expm1>(
+        "expm1",
+        1.35,
+        |_| true,
+        &[(-20.0, 89.0), (-1.0, 1.0), (-2.0, 2.0), (0.49, 1.1)],
+        |x, _| x.exp_m1(),
+    );
+    let ranges = [
+        (-40.0, 709.7),
+        (-1.0, 1.0),
+        (-2.0, 2.0),
+        (0.49, 1.1),
+        (-1e-9, 1e-9),
+    ];
+    check64::<Expm1>("expm1", 1.35, &ranges, reference::expm1);
+}
+
+#[test]
+fn log2_is_accurate() {
+    check32::<Log2>(
+        "log2",
+        0.6,
+        |_| true,
+        &[(0.0, 2.0), (0.9, 1.1), (0.0, 1e-38)],
+        |x, _| x.log2(),
+    );
+    let ranges = [
+        (0.0, 2.0),
+        (0.99, 1.01),
+        (0.0, 1e-307),
+        (1.0, 1e308),
+        (0.5, 1.5),
+    ];
+    check64::<Log2>("log2", 0.6, &ranges, reference::log2);
+}
+
+#[test]
+fn log1p_is_accurate() {
+    check32::<Log1p>(
+        "log1p",
+        1.5,
+        |_| true,
+        &[(-1.0, 2.0), (-0.01, 0.01), (0.0, 1e30)],
+        |x, _| x.ln_1p(),
+    );
+    let ranges = [
+        (-1.0, 2.0),
+        (-0.01, 0.01),
+        (-1e-12, 1e-12),
+        (1.0, 1e308),
+        (-1e-310, 1e-308),
+    ];
+    check64::<Log1p>("log1p", 1.5, &ranges, reference::log1p);
+}
+
+#[test]
+fn tan_is_accurate() {
+    let dense = [
+        (-7.0, 7.0),
+        (-100.0, 100.0),
+        (-1e5, 1e5),
+        (9e4, 2e5),
+        (1e9, 1e10),
+        (1.57, 1.572),
+    ];
+    check32::<Tan>("tan", 0.95, |_| true, &dense, |x, _| x.tan());
+    let ranges = [
+        (-7.0, 7.0),
+        (-100.0, 100.0),
+        (-1e5, 1e5),
+        (-1e9, 1e9),
+        (0.7, 0.8),
+    ];
+    check64::<Tan>("tan", 0.95, &ranges, reference::tan);
+}
+
+#[test]
+fn inverse_functions_are_accurate() {
+    let dense = [
+        (-1.0, 1.0),
+        (0.45, 0.55),
+        (0.99, 1.0),
+        (-1.0, -0.99),
+        (-1e-4, 1e-4),
+    ];
+    check32::<Asin>("asin", 1.75, |_| true, &dense, |x, _| x.asin());
+    check32::<Acos>("acos", 1.25, |_| true, &dense, |x, _| x.acos());
+    check64::<Asin>("asin", 1.75, &dense, reference::asin);
+    check64::<Acos>("acos", 1.25, &dense, reference::acos);
+}
+
+#[test]
+fn atan2_is_accurate() {
+    let mut random = Random(3);
+    let mut points = Vec::new();
+    for k in 0..60_000 {
+        let angle = random.within(-3.2, 3.2);
+        let radius = match k % 3 {
+            0 => 1.0,
+            1 => random.within(-30.0, 30.0).exp2(),
+            _ => random.within(-60.0, 60.0).exp2(),
+        };
+        // Every third point near an axis.
+        let angle = if k % 3 == 2 {
+            (angle / 1.57).round() * 1.57 + random.within(-40.0, 0.0).exp2()
+        } else {
+            angle
+        };
+        points.push((radius * angle.sin(), radius * angle.cos()));
+    }
+    let y: Vec<f32> = points.iter().map(|p| p.0 as f32).collect();
+    let x: Vec<f32> = points.iter().map(|p| p.1 as f32).collect();
+    for machine in machines() {
+        let worst = worst32::<Atan2>(machine, &y, &x, f64::atan2);
+        println!(
+            "{:24} f32 {machine:16?} {:8.3} ulp at {}",
+            "atan2", worst.error, worst.at
+        );
+        assert!(
+            worst.error <= 1.65,
+            "atan2 on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+    points.truncate(20_000);
+    let y: Vec<f64> = points.iter().map(|p| p.0).collect();
+    let x: Vec<f64> = points.iter().map(|p| p.1).collect();
+    let exact: Vec<_> = points
+        .iter()
+        .map(|&(y, x)| reference::atan2(y, x))
+        .collect();
+    for machine in machines() {
+        let worst = worst64::<Atan2>(machine, &y, &x, &exact);
+        println!(
+            "{:24} f64 {machine:16?} {:8.3} ulp at {}",
+            "atan2", worst.error, worst.at
+        );
+        assert!(
+            worst.error <= 1.65,
+            "atan2 on {machine:?}: {} ulp at {}",
+            worst.error,
+            worst.at
+        );
+    }
+}
+
+#[test]
+fn sinh_and_cosh_are_accurate() {
+    let dense = [(-1.0, 1.0), (-10.0, 10.0), (88.0, 89.5), (0.95, 1.2)];
+    check32::<Sinh>("sinh", 1.7, |_| true, &dense, |x, _| x.sinh());
+    check32::<Cosh>("cosh", 1.5, |_| true, &dense, |x, _| x.cosh());
+    let ranges = [
+        (-1.0, 1.0),
+        (-20.0, 20.0),
+        (-710.4, 710.4),
+        (-1e-5, 1e-5),
+        (0.95, 1.2),
+    ];
+    check64::<Sinh>("sinh", 1.7, &ranges, reference::sinh);
+    check64::<Cosh>("cosh", 1.5, &ranges, reference::cosh);
+}
+
+#[test]
+fn erf_and_erfc_are_accurate() {
+    let exact_erf = |x: f64, _: f64| {
+        if x.is_nan() || x.abs() > 20.0 {
+            x.signum()
+        } else {
+            reference::value(reference::erf(x))
+        }
+    };
+    let exact_erfc = |x: f64, _: f64| {
+        if x.is_nan() {
+            x
+        } else if x.abs() > 20.0 {
+            1.0 - x.signum()
+        } else {
+            reference::value(reference::erfc(x))
+        }
+    };
+    // The reference is slow: fewer points than elsewhere.
+    let dense = [(-1.1, 1.1), (0.4, 0.5), (-4.0, 4.0)];
+    check32::<Erf>("erf", 1.35, |x| x.to_bits() % 7 == 0, &dense, exact_erf);
+    let dense = [(-1.1, 1.1), (0.4, 0.5), (-4.0, 10.2), (9.0, 10.2)];
+    check32::<Erfc>("erfc", 1.65, |x| x.to_bits() % 7 == 0, &dense, exact_erfc);
+    let ranges = [(-1.1, 1.1), (0.4, 0.5), (-6.0, 6.0), (-1e-5, 1e-5)];
+    check64::<Erf>("erf", 1.35, &ranges, reference::erf);
+    let ranges = [(-1.1, 1.1), (0.4, 0.5), (-6.0, 26.0), (26.0, 27.2)];
+    check64::<Erfc>("erfc", 1.65, &ranges, reference::erfc);
 }

@@ -1,7 +1,10 @@
 //! Special arguments of the elementary functions: zeros, infinities, NaN of any payload, the edges of the range.
 use keops_gpu_kernels::isa::Isa;
 
-use super::accuracy::{Cos, Exp, Exp2Sum, Exp2SumNonpositive, Log, Powf, Rsqrt, Sin, Tanh};
+use super::accuracy::{
+    Acos, Asin, Atan2, Cos, Cosh, Erf, Erfc, Exp, Exp2, Exp2Sum, Exp2SumNonpositive, Expm1, Log,
+    Log1p, Log2, Powf, Rsqrt, Sin, Sinh, Tan, Tanh,
+};
 use super::{Function, Level, Machine, choose, functions, machines, run, run1};
 
 functions! {
@@ -105,6 +108,176 @@ macro_rules! specials {
             }
 
             #[test]
+            fn more_values_at_special_arguments() {
+                let max = <$t>::MAX;
+                let tiny = <$t>::from_bits(1);
+                check::<Exp2>(
+                    "exp2",
+                    &[
+                        (0.0, 1.0),
+                        (-0.0, 1.0),
+                        (INF, INF),
+                        (-INF, 0.0),
+                        (max, INF),
+                        (-max, 0.0),
+                        (3.0, 8.0),
+                        ((2 - <$t>::MAX_EXP) as $t, <$t>::MIN_POSITIVE),
+                        (<$t>::MAX_EXP as $t, INF),
+                        (
+                            (3 - <$t>::MAX_EXP - <$t>::MANTISSA_DIGITS as i32) as $t,
+                            tiny,
+                        ),
+                    ],
+                );
+                check::<Expm1>(
+                    "expm1",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (INF, INF),
+                        (-INF, -1.0),
+                        (max, INF),
+                        (-max, -1.0),
+                        (tiny, tiny),
+                        (-tiny, -tiny),
+                    ],
+                );
+                check::<Log2>(
+                    "log2",
+                    &[
+                        (0.0, -INF),
+                        (-0.0, -INF),
+                        (1.0, 0.0),
+                        (8.0, 3.0),
+                        (0.125, -3.0),
+                        (<$t>::MIN_POSITIVE, (<$t>::MIN_EXP - 1) as $t),
+                        (tiny, (<$t>::MIN_EXP - <$t>::MANTISSA_DIGITS as i32) as $t),
+                        (INF, INF),
+                        (-INF, NAN),
+                        (-tiny, NAN),
+                    ],
+                );
+                check::<Log1p>(
+                    "log1p",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (-1.0, -INF),
+                        (-2.0, NAN),
+                        (INF, INF),
+                        (-INF, NAN),
+                        (tiny, tiny),
+                        (-tiny, -tiny),
+                    ],
+                );
+                check::<Tan>(
+                    "tan",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (INF, NAN),
+                        (-INF, NAN),
+                        (tiny, tiny),
+                        (-tiny, -tiny),
+                    ],
+                );
+                let (half_pi, pi) = (
+                    std::f64::consts::FRAC_PI_2 as $t,
+                    std::f64::consts::PI as $t,
+                );
+                check::<Asin>(
+                    "asin",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (1.0, half_pi),
+                        (-1.0, -half_pi),
+                        (1.5, NAN),
+                        (-INF, NAN),
+                        (tiny, tiny),
+                    ],
+                );
+                check::<Acos>(
+                    "acos",
+                    &[
+                        (1.0, 0.0),
+                        (-1.0, pi),
+                        (0.0, half_pi),
+                        (-0.0, half_pi),
+                        (1.5, NAN),
+                        (INF, NAN),
+                    ],
+                );
+                check::<Sinh>(
+                    "sinh",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (INF, INF),
+                        (-INF, -INF),
+                        (max, INF),
+                        (tiny, tiny),
+                    ],
+                );
+                check::<Cosh>(
+                    "cosh",
+                    &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF), (max, INF)],
+                );
+                check::<Erf>(
+                    "erf",
+                    &[
+                        (0.0, 0.0),
+                        (-0.0, -0.0),
+                        (INF, 1.0),
+                        (-INF, -1.0),
+                        (max, 1.0),
+                    ],
+                );
+                check::<Erfc>(
+                    "erfc",
+                    &[(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 2.0), (max, 0.0)],
+                );
+            }
+
+            #[test]
+            fn angles_of_special_points() {
+                let of = [
+                    0.0,
+                    -0.0,
+                    1.0,
+                    -1.0,
+                    INF,
+                    -INF,
+                    NAN,
+                    <$t>::MAX,
+                    -<$t>::MAX,
+                    <$t>::MIN_POSITIVE,
+                    -<$t>::MIN_POSITIVE,
+                    <$t>::from_bits(1),
+                    <$t>::from_bits(3),
+                ];
+                let y: Vec<$t> = of.iter().flat_map(|&y| of.iter().map(move |_| y)).collect();
+                let x: Vec<$t> = of.iter().flat_map(|_| of.iter().copied()).collect();
+                for machine in machines() {
+                    for ((found, &y), &x) in run::<Atan2, $t>(machine, &y, &x)
+                        .into_iter()
+                        .zip(&y)
+                        .zip(&x)
+                    {
+                        let expected = y.atan2(x);
+                        // Quotients that underflow keep only some bits.
+                        let bound = (2.0 * <$t>::EPSILON * expected.abs()).max(<$t>::from_bits(1));
+                        let close = (found - expected).abs() <= bound
+                            && found.is_sign_negative() == expected.is_sign_negative();
+                        assert!(
+                            close || found.is_nan() && expected.is_nan(),
+                            "atan2({y:e}, {x:e}) on {machine:?}: {found:e}, not {expected:e}"
+                        );
+                    }
+                }
+            }
+
+            #[test]
             fn nan_stays_nan_whatever_its_payload() {
                 let payloads: Vec<$t> = $payloads;
                 assert!(payloads.iter().all(|x| x.is_nan()));
@@ -126,6 +299,18 @@ macro_rules! specials {
                     all_nan("cos", run1::<Cos, $t>(machine, &payloads));
                     all_nan("tanh", run1::<Tanh, $t>(machine, &payloads));
                     all_nan("rsqrt", run1::<Rsqrt, $t>(machine, &payloads));
+                    all_nan("exp2", run1::<Exp2, $t>(machine, &payloads));
+                    all_nan("expm1", run1::<Expm1, $t>(machine, &payloads));
+                    all_nan("log2", run1::<Log2, $t>(machine, &payloads));
+                    all_nan("log1p", run1::<Log1p, $t>(machine, &payloads));
+                    all_nan("tan", run1::<Tan, $t>(machine, &payloads));
+                    all_nan("asin", run1::<Asin, $t>(machine, &payloads));
+                    all_nan("acos", run1::<Acos, $t>(machine, &payloads));
+                    all_nan("sinh", run1::<Sinh, $t>(machine, &payloads));
+                    all_nan("cosh", run1::<Cosh, $t>(machine, &payloads));
+                    all_nan("erf", run1::<Erf, $t>(machine, &payloads));
+                    all_nan("erfc", run1::<Erfc, $t>(machine, &payloads));
+                    all_nan("atan2", run1::<Atan2, $t>(machine, &payloads));
                     all_nan(
                         "powf",
                         run::<Powf, $t>(machine, &payloads, &vec![2.5; payloads.len()]),
