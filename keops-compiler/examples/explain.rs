@@ -1,7 +1,7 @@
 //! Prints every stage of a formula, and what each of its functions costs per pair: `cargo run -p keops-compiler --example explain -- 'FORMULA where x_i: [f32; 3], …'`.
 
 use keops_compiler::check::parse_and_check;
-use keops_compiler::emit::{self, ValueTypes};
+use keops_compiler::emit::{self, Dialect, ValueTypes};
 use keops_compiler::expand::formulas;
 use keops_compiler::function::Formula;
 use keops_compiler::graph::print::print;
@@ -112,8 +112,11 @@ fn explain(title: &str, formula: &Formula, costs: &mut Vec<(String, Cost)>) {
                 ir,
                 &format!("Pass{p}"),
                 ValueTypes::Generic,
-                "::keops_gpu_kernels",
-                ""
+                Dialect {
+                    kernels: "::keops_gpu_kernels",
+                    copy: "",
+                    dimensions: &[],
+                }
             )
         );
     }

@@ -1,8 +1,10 @@
 //! Errors with their places: collected, never returned at the first, and rendered as `compile_error!` tokens.
 
 use crate::check::error::CheckError;
+use crate::dimensions::Naming;
 use crate::syntax::{Form, Region};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use std::rc::Rc;
 
 /// An error and what it points at.
 #[derive(Clone, Debug)]
@@ -11,12 +13,15 @@ pub struct Diagnostic {
     pub region: Region,
     /// What is wrong.
     pub error: CheckError,
+    /// Names for the numbers that stand for const parameters.
+    naming: Rc<Naming>,
 }
 
 /// The errors found so far, in the order of their discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    naming: Rc<Naming>,
 }
 
 impl Diagnostics {
@@ -24,9 +29,18 @@ impl Diagnostics {
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
+    /// Sets what numbers are called in the messages of errors that follow.
+    pub fn name(&mut self, naming: Naming) {
+        self.naming = Rc::new(naming);
+    }
     /// Adds one.
     pub fn push(&mut self, region: Region, error: CheckError) {
-        self.list.push(Diagnostic { region, error });
+        let naming = self.naming.clone();
+        self.list.push(Diagnostic {
+            region,
+            error,
+            naming,
+        });
     }
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
@@ -57,7 +71,7 @@ impl Diagnostics {
 impl Diagnostic {
     /// The message, several lines.
     pub fn message(&self) -> String {
-        self.error.message()
+        self.naming.apply(&self.error.message())
     }
 
     fn to_tokens(&self) -> TokenStream {

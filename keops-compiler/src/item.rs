@@ -31,6 +31,10 @@ pub struct Signature {
     pub name: Name,
     /// Its float type.
     pub scalar: Scalar,
+    /// Its const parameters.
+    pub dimensions: Vec<Name>,
+    /// Their values for which device code is made.
+    pub instances: Vec<Vec<(String, usize)>>,
     /// Its variables, in the order of declaration; of a broken item only those that could be read.
     pub variables: Vec<Variable>,
 }

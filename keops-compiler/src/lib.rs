@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod check;
 pub mod diagnostics;
+pub mod dimensions;
 pub mod emit;
 pub mod expand;
 pub mod function;

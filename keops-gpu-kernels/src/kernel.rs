@@ -30,8 +30,8 @@ pub trait ColumnsMut<F>: Columns<F> {
     fn put(&mut self, c: usize, v: F);
 }
 
-/// An array of accumulators whose length only the emitted code knows.
-pub trait Words<A>: Copy {
+/// An array of accumulators, or of other numbers, whose length only the emitted code knows.
+pub trait Words<A>: Copy + Index<usize, Output = A> + IndexMut<usize> {
     /// All words equal to `a`.
     fn fill(a: A) -> Self;
 }

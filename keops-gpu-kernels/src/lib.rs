@@ -15,8 +15,12 @@
 
 extern crate alloc;
 
-/// What every pair-level module imports first: nothing on the host, the mini-core's names on the device.
-mod prelude {}
+/// What every pair-level module imports first: the mini-core's names on the device, and on the host those that are not in
+/// scope anyway.
+mod prelude {
+    #[allow(unused_imports, reason = "most modules need none of them")]
+    pub(crate) use core::ops::{Index, IndexMut};
+}
 
 #[macro_use]
 mod macros;
@@ -29,3 +33,4 @@ pub mod math;
 pub mod real;
 pub mod reduce;
 pub mod tile;
+pub mod words;

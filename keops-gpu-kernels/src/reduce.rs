@@ -86,7 +86,7 @@ pub mod sum {
 /// are ever asked for).
 pub mod prod {
     use crate::isa::Isa;
-    use crate::kernel::{Columns, ColumnsMut};
+    use crate::kernel::{Columns, ColumnsMut, Words};
     #[allow(unused_imports, reason = "the device's mini-core has its names there")]
     use crate::prelude::*;
     use crate::tile::Pairs;
@@ -99,9 +99,9 @@ pub mod prod {
     }
     /// Registers continue from the row.
     #[inline(always)]
-    pub fn begin<S: Isa, V: Columns<S::F>, const N: usize>(
+    pub fn begin<S: Isa, V: Columns<S::F>, R: Words<S::F>>(
         _s: S,
-        state: &mut [S::F; N],
+        state: &mut R,
         at: usize,
         row: &V,
         row_at: usize,
@@ -111,7 +111,7 @@ pub mod prod {
     }
     /// Folds a tile.
     #[inline(always)]
-    pub fn step<S: Pairs, const N: usize>(s: S, state: &mut [S::A; N], at: usize, v: S::F) {
+    pub fn step<S: Pairs, R: Words<S::A>>(s: S, state: &mut R, at: usize, v: S::F) {
         let is_zero = s.eq(v, s.lit(0.0));
         let factor = s.select(is_zero, s.lit(1.0), v);
         let zeros = s.select(is_zero, s.lit(1.0), s.lit(0.0));
@@ -124,9 +124,9 @@ pub mod prod {
     }
     /// Stores the registers.
     #[inline(always)]
-    pub fn flush<S: Isa, W: ColumnsMut<S::F>, const N: usize>(
+    pub fn flush<S: Isa, W: ColumnsMut<S::F>, R: Words<S::F>>(
         _s: S,
-        state: &[S::F; N],
+        state: &R,
         at: usize,
         row: &mut W,
         row_at: usize,
@@ -210,7 +210,7 @@ extremum!(
 /// [`NONE`](crate::real::NONE). K = 1 is argmin. Row and registers: K values, then K indices. Negate the values for maxima.
 pub mod kmin {
     use crate::isa::Isa;
-    use crate::kernel::{Columns, ColumnsMut};
+    use crate::kernel::{Columns, ColumnsMut, Words};
     #[allow(unused_imports, reason = "the device's mini-core has its names there")]
     use crate::prelude::*;
     use crate::real::{NONE, Real};
@@ -228,9 +228,9 @@ pub mod kmin {
     }
     /// Registers continue from the row.
     #[inline(always)]
-    pub fn begin<S: Isa, V: Columns<S::F>, const N: usize>(
+    pub fn begin<S: Isa, V: Columns<S::F>, R: Words<S::F>>(
         _s: S,
-        state: &mut [S::F; N],
+        state: &mut R,
         at: usize,
         row: &V,
         row_at: usize,
@@ -244,9 +244,9 @@ pub mod kmin {
     }
     /// Inserts the tile's rows, one after another.
     #[inline(always)]
-    pub fn step<S: Pairs, const N: usize>(
+    pub fn step<S: Pairs, R: Words<S::A>>(
         s: S,
-        state: &mut [S::A; N],
+        state: &mut R,
         at: usize,
         k: usize,
         v: S::F,
@@ -278,9 +278,9 @@ pub mod kmin {
     }
     /// Stores the registers.
     #[inline(always)]
-    pub fn flush<S: Isa, W: ColumnsMut<S::F>, const N: usize>(
+    pub fn flush<S: Isa, W: ColumnsMut<S::F>, R: Words<S::F>>(
         _s: S,
-        state: &[S::F; N],
+        state: &R,
         at: usize,
         row: &mut W,
         row_at: usize,
@@ -328,7 +328,7 @@ pub mod kmin {
 pub mod logsumexp {
     use super::sum;
     use crate::isa::Isa;
-    use crate::kernel::{Columns, ColumnsMut};
+    use crate::kernel::{Columns, ColumnsMut, Words};
     #[allow(unused_imports, reason = "the device's mini-core has its names there")]
     use crate::prelude::*;
     use crate::real::Real;
@@ -350,9 +350,9 @@ pub mod logsumexp {
     }
     /// The running maximum continues from the row, the sum starts at 0.
     #[inline(always)]
-    pub fn begin<S: Isa, V: Columns<S::F>, const N: usize>(
+    pub fn begin<S: Isa, V: Columns<S::F>, R: Words<S::F>>(
         s: S,
-        state: &mut [S::F; N],
+        state: &mut R,
         at: usize,
         row: &V,
         row_at: usize,
@@ -362,12 +362,7 @@ pub mod logsumexp {
     }
     /// Folds a tile. Returns the factor by which earlier sums shrink, and the weight of each pair of the tile.
     #[inline(always)]
-    pub fn step<S: Pairs, const N: usize>(
-        s: S,
-        state: &mut [S::A; N],
-        at: usize,
-        v: S::F,
-    ) -> (S::A, S::F) {
+    pub fn step<S: Pairs, R: Words<S::A>>(s: S, state: &mut R, at: usize, v: S::F) -> (S::A, S::F) {
         let o = s.outer();
         let before = state[at];
         let max = o.pick_min(s.fold_max(before, v), o.lit(S::T::MAX));
@@ -384,9 +379,9 @@ pub mod logsumexp {
     }
     /// Merges the registers into the row; returns the factor by which the row's other sums shrink.
     #[inline(always)]
-    pub fn flush<S: Isa, W: ColumnsMut<S::F>, const N: usize>(
+    pub fn flush<S: Isa, W: ColumnsMut<S::F>, R: Words<S::F>>(
         s: S,
-        state: &[S::F; N],
+        state: &R,
         at: usize,
         row: &mut W,
         row_at: usize,

@@ -55,7 +55,7 @@ pub mod __private {
     pub use crate::place::{Device, Host, Place};
     pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
-    pub use crate::shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
+    pub use crate::shape::{ANY, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
     pub use ndarray;
     pub use num_complex::Complex;
 }

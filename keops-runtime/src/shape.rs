@@ -43,6 +43,10 @@ impl fmt::Display for Shape {
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {}
 
+/// A dimension that types do not say, because Rust takes no polynomial of const parameters there: arrays of any number of
+/// columns have the type, and the number is checked when the formula is called, as every dimension is. No row has none.
+pub const ANY: usize = 0;
+
 /// Marks a variable or parameter of D numbers: `[f32; D]` in a formula.
 #[derive(Clone, Copy, Debug)]
 pub enum Vector<const D: usize> {}

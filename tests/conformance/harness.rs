@@ -3,7 +3,8 @@
 use keops::__private::Level;
 use keops::ndarray::{Array, Dimension, ShapeBuilder};
 use keops::{Backend, Float};
-use keops_compiler::check::parse_and_check;
+use keops_compiler::check::{parse_and_check, parse_and_check_at};
+use keops_compiler::dimensions::Samples;
 use keops_compiler::expand::formulas;
 use keops_compiler::function::Formula;
 use keops_compiler::graph::NodeId;
@@ -252,6 +253,18 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn new(text: &'static str) -> Case {
         let (program, errors) = parse_and_check(text.parse().expect("tokens"));
+        let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
+        assert!(messages.is_empty(), "{text}: {messages:?}");
+        Case {
+            text,
+            formula: formulas(&program).remove(0),
+        }
+    }
+
+    /// A formula with const parameters, at these values.
+    pub(crate) fn at(text: &'static str, values: &[usize]) -> Case {
+        let samples = Samples::of(&text.parse().expect("tokens"));
+        let (program, errors) = parse_and_check_at(text.parse().expect("tokens"), &samples, values);
         let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
         assert!(messages.is_empty(), "{text}: {messages:?}");
         Case {

@@ -7,6 +7,7 @@
 #[macro_use]
 mod harness;
 
+mod dimensions;
 mod language;
 mod reductions;
 mod semantics;

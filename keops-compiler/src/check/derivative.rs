@@ -1,6 +1,7 @@
 //! Items that are derivatives of earlier ones: `fn dx = grad(item, variable);`, `fn dt = jvp(item, variable);`
 
 use super::error::CheckError;
+use super::signature;
 use super::suggest;
 use crate::diagnostics::Diagnostics;
 use crate::function::tangent_name;
@@ -8,13 +9,14 @@ use crate::graph::complex::planar;
 use crate::graph::{Graph, Kind};
 use crate::item::{Item, Origin, Program, ResultType, Signature, Variable};
 use crate::reductions::{Body, Reduction};
-use crate::syntax::{Expr, ExprKind, Name, Region};
+use crate::syntax::{Expr, ExprKind, ItemSource, Name, Region};
 use crate::types::{Axis, Element, Type};
 use std::collections::BTreeMap;
 
 /// Checks `grad(item, variable)` or `jvp(item, variable)`.
 pub(super) fn check(
     mut signature: Signature,
+    source: &ItemSource,
     body: &Expr,
     program: &Program,
     later: &[&str],
@@ -74,6 +76,12 @@ pub(super) fn check(
     };
     signature.scalar = item.signature.scalar.clone();
     signature.arithmetic = signature.arithmetic.or(item.signature.arithmetic);
+    signature.dimensions = item.signature.dimensions.clone();
+    signature.instances = if source.device.is_empty() {
+        item.signature.instances.clone()
+    } else {
+        signature::instances(source, &item.signature.dimensions, errors)
+    };
     signature.variables = item.signature.variables.clone();
     let number = item
         .signature

@@ -167,7 +167,29 @@ pub enum CheckError {
         /// Its float type.
         found: String,
     },
-    /// More or other generics than one type parameter.
+    /// More const parameters in a macro call than [`MOST`](crate::dimensions::MOST).
+    TooManyDimensionNames,
+    /// A const parameter that is no dimension of a variable.
+    UnusedDimension {
+        /// Its name.
+        name: String,
+    },
+    /// Values for device code that leave a const parameter out.
+    NoValues {
+        /// The parameter.
+        name: String,
+    },
+    /// Device code for more combinations of values than this.
+    TooManyValues {
+        /// The most.
+        limit: usize,
+    },
+    /// A const parameter's name that something else has, maybe in the expansion.
+    DimensionTaken {
+        /// The name.
+        name: String,
+    },
+    /// More or other generics than one type parameter and const parameters.
     Generics,
     /// `fn f<T>(x_i: f32)`
     UnusedTypeParameter {

@@ -3,6 +3,7 @@
 
 use super::error::CheckError;
 use super::wording::{Wording, bare, is, plain, unequal, unknown, wrong_index, wrong_type};
+use crate::dimensions::MOST;
 use crate::graph::integer::LARGEST_FACTOR;
 use crate::types::Element;
 
@@ -67,7 +68,7 @@ impl CheckError {
                 format!("there is no option `{name}`"),
                 match suggestion {
                     Some(suggestion) => format!("did you mean `{suggestion}`?"),
-                    None => "the options are `precise` and `fast_math`".into(),
+                    None => "the options are `precise`, `fast_math`, and values of const parameters, `D = 3`".into(),
                 },
             ),
             E::ContradictoryOptions => plain(
@@ -121,7 +122,10 @@ impl CheckError {
                 format!("write `[{element}; 3]` for a vector of dimension 3"),
             ),
             E::DimensionNotLiteral => {
-                plain("a dimension must be an integer literal", "write `[f32; 3]`")
+                plain(
+                    "a dimension must be an integer literal, or a const parameter of the formula",
+                    "write `[f32; 3]`, or declare `fn name<const D: usize>(x_i: [f32; D])`",
+                )
             }
             E::BorrowedType => plain(
                 "variables are declared by the type of one row",
@@ -169,8 +173,28 @@ impl CheckError {
                 help: Some(format!("declare `{name}` with `{expected}`")),
             },
             E::Generics => plain(
-                "a formula takes one type parameter at most, without bounds",
-                "write `fn name<T>(x_i: T)`",
+                "a formula takes one type parameter at most, without bounds, and const parameters of type `usize`",
+                "write `fn name<T, const D: usize>(x_i: [T; D])`",
+            ),
+            E::TooManyDimensionNames => plain(
+                format!("the formulas of a macro call have at most {MOST} const parameters between them"),
+                "write numbers for the other dimensions",
+            ),
+            E::UnusedDimension { name } => plain(
+                format!("no variable has the dimension `{name}`"),
+                format!("remove `const {name}: usize`"),
+            ),
+            E::NoValues { name } => plain(
+                format!("device code needs values of all const parameters, also of `{name}`"),
+                format!("add `{name} = 3`"),
+            ),
+            E::TooManyValues { limit } => plain(
+                format!("device code is made for at most {limit} combinations of values"),
+                "list fewer",
+            ),
+            E::DimensionTaken { name } => plain(
+                format!("the name `{name}` is taken"),
+                "const parameters need names of their own, such as `D` and `E`",
             ),
             E::UnusedTypeParameter { name } => plain(
                 format!("no variable has the type `{name}`"),

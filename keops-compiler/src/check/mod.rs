@@ -21,15 +21,51 @@ pub mod suggest;
 mod wording;
 
 use crate::diagnostics::Diagnostics;
+use crate::dimensions::{self, MOST, Naming, Samples};
 use crate::item::{Item, Origin, Program, Signature};
-use crate::syntax::{ItemSource, Source, parse};
+use crate::syntax::{ItemSource, Region, Source, parse};
 use error::CheckError;
 use proc_macro2::TokenStream;
+use std::collections::BTreeMap;
 
 /// Parses and checks a macro call. The program holds what is right, the diagnostics what is wrong.
+///
+/// Where items have const parameters, this is done for the first of their [`Samples`].
 pub fn parse_and_check(tokens: TokenStream) -> (Program, Diagnostics) {
+    let samples = Samples::of(&tokens);
+    parse_and_check_at(tokens, &samples, samples.values(0))
+}
+
+/// The same with these numbers in place of the const parameters.
+pub fn parse_and_check_at(
+    tokens: TokenStream,
+    samples: &Samples,
+    values: &[usize],
+) -> (Program, Diagnostics) {
     let mut errors = Diagnostics::new();
-    let source = parse::parse(tokens, &mut errors);
+    errors.name(Naming::new(samples, values));
+    for name in dimensions::unused(&tokens) {
+        let error = CheckError::UnusedDimension {
+            name: name.to_string(),
+        };
+        errors.push(Region::of(name.span()), error);
+    }
+    let names = samples.names().iter().cloned();
+    let mut values: BTreeMap<String, usize> = names.zip(values.iter().copied()).collect();
+    for name in dimensions::declared(&tokens) {
+        // Beyond the most, which is reported below.
+        values.entry(name).or_insert(1);
+    }
+    let source = parse::parse(dimensions::substitute(tokens, &values), &mut errors);
+    let mut all: Vec<&str> = vec![];
+    for name in source.items.iter().flat_map(|item| &item.dimensions) {
+        if !all.contains(&name.text.as_str()) {
+            all.push(&name.text);
+            if all.len() > MOST {
+                errors.push(name.region(), CheckError::TooManyDimensionNames);
+            }
+        }
+    }
     let program = check(&source, &mut errors);
     (program, errors)
 }
@@ -85,7 +121,7 @@ fn check_item(
         return Err(Box::new(signature));
     };
     if source.parameters.is_none() {
-        return derivative::check(signature, body, program, later, errors);
+        return derivative::check(signature, source, body, program, later, errors);
     }
     let earlier = program.items.iter().map(|item| &item.signature);
     let mut items: Vec<&str> = earlier

@@ -2,15 +2,88 @@
 
 use super::error::CheckError;
 use super::scope;
+use super::suggest;
 use crate::diagnostics::Diagnostics;
 use crate::graph::complex::planar;
 use crate::item::{Scalar, Signature, Variable};
 use crate::syntax::expr::split_index;
-use crate::syntax::{ItemSource, Parameter, TypeSource};
+use crate::syntax::{ItemSource, Name, Parameter, TypeSource};
 use crate::types::Shape;
 
 /// Most numbers of one value.
 pub(super) const LARGEST: usize = 1 << 16;
+
+/// Most combinations of values of const parameters for which an item has device code.
+const MOST_INSTANCES: usize = 50;
+
+/// All combinations of the values that attributes list.
+pub(super) fn instances(
+    source: &ItemSource,
+    dimensions: &[Name],
+    errors: &mut Diagnostics,
+) -> Vec<Vec<(String, usize)>> {
+    let before = errors.len();
+    for (name, values) in &source.device {
+        if !dimensions.iter().any(|d| d.text == name.text) {
+            let names = dimensions.iter().map(|d| d.text.as_str());
+            let suggestion = suggest::nearest(&name.text, names);
+            let error = CheckError::UnknownOption {
+                name: name.text.clone(),
+                suggestion: suggestion.map(|s| s.name),
+            };
+            errors.push(name.region(), error);
+        }
+        for value in values {
+            match usize::try_from(value.value) {
+                Ok(1..=LARGEST) => {}
+                Ok(0) => errors.push(value.region, CheckError::ZeroDimension),
+                _ => errors.push(value.region, CheckError::TooLarge { limit: LARGEST }),
+            }
+        }
+    }
+    let Some((first, _)) = source.device.first().filter(|_| errors.len() == before) else {
+        return vec![];
+    };
+    let mut all: Vec<Vec<(String, usize)>> = vec![vec![]];
+    for dimension in dimensions {
+        let own = source
+            .device
+            .iter()
+            .filter(|(n, _)| n.text == dimension.text);
+        let mut values: Vec<usize> = own
+            .flat_map(|(_, values)| values)
+            .filter_map(|v| usize::try_from(v.value).ok())
+            .collect();
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            let error = CheckError::NoValues {
+                name: dimension.text.clone(),
+            };
+            errors.push(first.region(), error);
+            return vec![];
+        }
+        if all.len() * values.len() > MOST_INSTANCES {
+            let limit = MOST_INSTANCES;
+            errors.push(first.region(), CheckError::TooManyValues { limit });
+            return vec![];
+        }
+        all = all
+            .iter()
+            .flat_map(|before| {
+                values.iter().map(|&value| {
+                    let mut all = before.clone();
+                    all.push((dimension.text.clone(), value));
+                    all
+                })
+            })
+            .collect();
+    }
+    if errors.len() == before { all } else { vec![] }
+}
+
+/// What the expansion calls its own type parameters.
+const TAKEN: [&str; 10] = ["A", "F", "I", "P", "S", "T", "V", "W", "X", "Y"];
 
 /// Checks the variables of an item; those with errors are left out.
 pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature {
@@ -20,8 +93,28 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
         visibility: source.visibility.clone(),
         name: source.name.clone(),
         scalar: Scalar::F32,
+        dimensions: source.dimensions.clone(),
+        instances: vec![],
         variables: vec![],
     };
+    for (number, name) in source.dimensions.iter().enumerate() {
+        let earlier = source.dimensions.iter().take(number);
+        let generic = source.generic.iter();
+        if TAKEN.contains(&name.text.as_str())
+            || scope::reserved(&name.text).is_some()
+            || earlier.chain(generic).any(|n| n.text == name.text)
+        {
+            errors.push(
+                name.region(),
+                CheckError::DimensionTaken {
+                    name: name.text.clone(),
+                },
+            );
+        }
+    }
+    if source.parameters.is_some() {
+        signature.instances = instances(source, &source.dimensions, errors);
+    }
     let generic = source.generic.as_ref().map(|g| g.text.as_str());
     let parameters = source.parameters.as_deref().unwrap_or_default();
     let mut first: Option<(&Parameter, &TypeSource)> = None;

@@ -9,8 +9,8 @@ mod statements;
 use crate::lower::bounds::{Linear, Within};
 use crate::lower::cost::{Cost, has_fused_loops};
 use crate::lower::kernel::KernelIr;
-use crate::lower::{Reducer, Slot, UNROLL};
-use statements::{Names, write_block};
+use crate::lower::{Reducer, Slot, unroll};
+use statements::{Lengths, Names, write_block};
 use std::fmt::Write;
 
 /// The value types a kernel is emitted for.
@@ -24,25 +24,58 @@ pub enum ValueTypes {
     Generic,
 }
 
-/// The text of a unit struct `name` and its `Kernel` implementation. `kernels` is the path of `keops-gpu-kernels`, and
-/// `copy` makes the struct `Copy` there.
-pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy: &str) -> String {
-    let (generics, t) = match types {
-        ValueTypes::F32 => ("", "f32"),
-        ValueTypes::F64 => ("", "f64"),
-        ValueTypes::Generic => ("<T: real::Real>", "T"),
+/// What a kernel's text says beside the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect<'a> {
+    /// The path of `keops-gpu-kernels`.
+    pub kernels: &'a str,
+    /// What makes the struct `Copy`: implementations for `NAME`, generic over `GENERICS`.
+    pub copy: &'a str,
+    /// Const parameters of the struct. Where there are some, lengths of arrays are written `words![A; n]`, see
+    /// [`dimensions`](crate::dimensions).
+    pub dimensions: &'a [String],
+}
+
+/// The text of a unit struct `name` and its `Kernel` implementation.
+pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>) -> String {
+    let declared: Vec<String> = dialect
+        .dimensions
+        .iter()
+        .map(|d| format!("const {d}: usize"))
+        .collect();
+    let declared = declared.join(", ");
+    let of_struct = if declared.is_empty() {
+        String::new()
+    } else {
+        format!("<{declared}>")
     };
+    let used = if declared.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}<{}>", dialect.dimensions.join(", "))
+    };
+    let (generics, t) = match types {
+        ValueTypes::F32 => (of_struct.clone(), "f32"),
+        ValueTypes::F64 => (of_struct.clone(), "f64"),
+        ValueTypes::Generic => (format!("<T: real::Real, {declared}>"), "T"),
+    };
+    let kernels = dialect.kernels;
     let mut out = String::new();
-    let _ = writeln!(out, "pub struct {name};\n{}", copy.replace("NAME", name));
+    let copy = dialect
+        .copy
+        .replace("NAME", &used)
+        .replace("GENERICS", &of_struct);
+    let _ = writeln!(out, "pub struct {name}{of_struct};\n{copy}");
+    let words = if declared.is_empty() { "" } else { ", words" };
     let _ = writeln!(
         out,
-        "const _: () = {{\nuse {kernels}::{{isa, kernel, real, reduce, tile}};"
+        "const _: () = {{\nuse {kernels}::{{isa, kernel, real, reduce, tile{words}}};"
     );
     let _ = writeln!(
         out,
         "#[allow(unused_variables, unused_mut, unused_parens, unused_imports, clippy::all, clippy::pedantic)]"
     );
-    let _ = writeln!(out, "impl{generics} kernel::Kernel<{t}> for {name} {{");
+    let _ = writeln!(out, "impl{generics} kernel::Kernel<{t}> for {used} {{");
     for (constant, value) in [
         ("PARAMS", ir.params),
         ("PARAMS_DERIVED", ir.params_derived),
@@ -65,37 +98,28 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }
     bounds(&mut out, t, ir);
-    let n = ir.registers;
-    let _ = writeln!(out, "type State<A: Copy> = [A; {n}];");
+    let lengths = if dialect.dimensions.is_empty() {
+        Lengths::Plain
+    } else {
+        Lengths::Words
+    };
+    let names = Names {
+        lengths,
+        ..Names::DEFAULT
+    };
+    let state = |element: &str| lengths.array(element, ir.registers);
+    let _ = writeln!(out, "type State<A: Copy> = {};", state("A"));
     function(
         &mut out,
         t,
         "prepare_params<S: isa::Isa<T = @>, P: kernel::ColumnsMut<S::F>>(s: S, p: &mut P)",
-        |o| {
-            write_block(
-                o,
-                &ir.prepare_params,
-                Names {
-                    sink: "p",
-                    ..Names::DEFAULT
-                },
-            )
-        },
+        |o| write_block(o, &ir.prepare_params, Names { sink: "p", ..names }),
     );
     function(
         &mut out,
         t,
         "prepare_outer<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &mut X)",
-        |o| {
-            write_block(
-                o,
-                &ir.prepare_outer,
-                Names {
-                    sink: "x",
-                    ..Names::DEFAULT
-                },
-            )
-        },
+        |o| write_block(o, &ir.prepare_outer, Names { sink: "x", ..names }),
     );
     function(
         &mut out,
@@ -107,7 +131,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
                 &ir.prepare_inner,
                 Names {
                     sink: "used",
-                    ..Names::DEFAULT
+                    ..names
                 },
             )
         },
@@ -122,23 +146,26 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
         &mut out,
         t,
         &format!(
-            "begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> [S::F; {n}]"
+            "begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> {}",
+            state("S::F")
         ),
-        |o| begin(o, ir),
+        |o| begin(o, ir, lengths),
     );
     function(
         &mut out,
         t,
         &format!(
-            "step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut [S::A; {n}])"
+            "step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut {})",
+            state("S::A")
         ),
-        |o| write_block(o, &ir.step, Names::DEFAULT),
+        |o| write_block(o, &ir.step, names),
     );
     function(
         &mut out,
         t,
         &format!(
-            "flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &[S::F; {n}], row: &mut W)"
+            "flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &{}, row: &mut W)",
+            state("S::F")
         ),
         |o| flush(o, ir),
     );
@@ -158,7 +185,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, kernels: &str, copy:
                 &ir.finish,
                 Names {
                     sink: "out",
-                    ..Names::DEFAULT
+                    ..names
                 },
             )
         },
@@ -224,7 +251,9 @@ fn function(out: &mut String, t: &str, signature: &str, body: impl FnOnce(&mut S
 /// Writes a line for each number of a slot, given the number's register and row offsets; many numbers become a loop.
 fn each(out: &mut String, slot: &Slot, line: impl Fn(&str, &str) -> String) {
     let (registers, words) = (slot.reducer.registers(), slot.reducer.row_words());
-    if slot.count <= UNROLL {
+    // What weighted sums need of their score is declared, so that score, always one number, stays out of loops.
+    let declares = matches!(slot.reducer, Reducer::LogSumExp(sums) if sums > 0);
+    if declares || slot.count <= unroll() {
         for e in 0..slot.count {
             let (register, row) = (slot.register + e * registers, slot.row + e * words);
             let _ = writeln!(out, "{}", line(&register.to_string(), &row.to_string()));
@@ -276,11 +305,12 @@ fn init(out: &mut String, ir: &KernelIr) {
     }
 }
 
-fn begin(out: &mut String, ir: &KernelIr) {
+fn begin(out: &mut String, ir: &KernelIr, lengths: Lengths) {
     let _ = writeln!(
         out,
-        "let mut state = [reduce::sum::begin(s); {}];",
-        ir.registers
+        "let mut state: {} = {};",
+        lengths.array("S::F", ir.registers),
+        lengths.filled("reduce::sum::begin(s)", ir.registers)
     );
     for slot in &ir.slots {
         match slot.reducer {

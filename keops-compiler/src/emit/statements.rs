@@ -14,6 +14,34 @@ pub(super) struct Names {
     pub(super) outer: &'static str,
     /// The inner row.
     pub(super) inner: &'static str,
+    /// How arrays are written.
+    pub(super) lengths: Lengths,
+}
+
+/// How arrays are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lengths {
+    /// `[A; n]`
+    Plain,
+    /// `words![A; n]`, where the length stands for a polynomial of const parameters.
+    Words,
+}
+
+impl Lengths {
+    /// An array type.
+    pub(super) fn array(self, element: &str, length: usize) -> String {
+        match self {
+            Lengths::Plain => format!("[{element}; {length}]"),
+            Lengths::Words => format!("words![{element}; {length}]"),
+        }
+    }
+    /// An array of equal values.
+    pub(super) fn filled(self, value: &str, length: usize) -> String {
+        match self {
+            Lengths::Plain => format!("[{value}; {length}]"),
+            Lengths::Words => format!("kernel::Words::fill({value})"),
+        }
+    }
 }
 
 impl Names {
@@ -22,6 +50,7 @@ impl Names {
         params: "p",
         outer: "x",
         inner: "y",
+        lengths: Lengths::Plain,
     };
 
     fn space(&self, space: Space) -> &'static str {
@@ -101,7 +130,12 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
         ),
         Stmt::Mutable(r, v) => writeln!(out, "let mut v{r} = {};", value(v)),
         Stmt::Assign(r, v) => writeln!(out, "v{r} = {};", value(v)),
-        Stmt::Array(a, n) => writeln!(out, "let mut a{a} = [s.lit(0.0f64); {n}];"),
+        Stmt::Array(a, n) => writeln!(
+            out,
+            "let mut a{a}: {} = {};",
+            names.lengths.array("S::F", *n),
+            names.lengths.filled("s.lit(0.0f64)", *n)
+        ),
         Stmt::Store(a, at, v) => writeln!(out, "a{a}[{}] = {};", ix(at), value(v)),
         Stmt::Loop(var, n, body) => {
             let _ = writeln!(out, "let mut d{var} = 0;\nwhile d{var} < {n} {{");

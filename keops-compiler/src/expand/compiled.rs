@@ -7,6 +7,7 @@ use crate::emit::ValueTypes;
 use crate::function::{Formula, Function};
 use crate::lower::kernel::KernelIr;
 use proc_macro2::{Ident, TokenStream};
+use std::rc::Rc;
 
 /// An item, compiled.
 pub(super) struct Compiled {
@@ -20,6 +21,8 @@ pub(super) struct Compiled {
     pub(super) text: String,
     /// `f32`, `f64` or both.
     pub(super) types: ValueTypes,
+    /// Its const parameters.
+    pub(super) dimensions: Vec<String>,
     /// Whether the formula is a tuple.
     pub(super) is_tuple: bool,
     /// The formula.
@@ -30,6 +33,21 @@ pub(super) struct Compiled {
     pub(super) functions: Vec<NamedFunction>,
     /// Their distinct kernels, with the names of the types that implement them.
     pub(super) kernels: Vec<(String, KernelIr)>,
+    /// For each const parameter its least value.
+    pub(super) least: Vec<usize>,
+    /// Of an item with const parameters, the values that have device code.
+    pub(super) instances: Vec<Instance>,
+}
+
+/// An item with const parameters at some of their values.
+#[derive(Clone)]
+pub(super) struct Instance {
+    /// The values.
+    pub(super) values: Vec<usize>,
+    /// The item there.
+    pub(super) item: Rc<Compiled>,
+    /// Its PTX module, or why there is none.
+    pub(super) ptx: Result<String, String>,
 }
 
 /// A function with its name and the numbers of its passes' kernels.
@@ -57,12 +75,14 @@ pub(super) enum Role {
 
 impl Compiled {
     /// Compiles an item's functions.
+    #[allow(clippy::too_many_arguments, reason = "the parts of an item")]
     pub(super) fn new(
         name: Ident,
         attributes: TokenStream,
         visibility: TokenStream,
         text: String,
         types: ValueTypes,
+        dimensions: Vec<String>,
         is_tuple: bool,
         formula: Formula,
     ) -> Compiled {
@@ -72,11 +92,14 @@ impl Compiled {
             visibility,
             text,
             types,
+            least: vec![1; dimensions.len()],
+            dimensions,
             is_tuple,
             formula,
             excess: vec![],
             functions: vec![],
             kernels: vec![],
+            instances: vec![],
         };
         item.add(Role::Eval, item.formula.compile());
         if item.is_differentiable() {

@@ -1,7 +1,7 @@
 //! PTX of all items of a macro call, from one child compiler.
 
 use super::compiled::{Compiled, Role};
-use crate::emit::{self, ValueTypes};
+use crate::emit::{self, Dialect, ValueTypes};
 use crate::item::Arithmetic;
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
@@ -19,7 +19,7 @@ pub struct DeviceCode {
 }
 
 /// The device code of some items.
-pub(super) fn code(items: &[Compiled]) -> DeviceCode {
+pub(super) fn code(items: &[&Compiled]) -> DeviceCode {
     let mut kernels = String::new();
     let mut entries = vec![];
     let mut names = vec![];
@@ -33,8 +33,11 @@ pub(super) fn code(items: &[Compiled]) -> DeviceCode {
                 ir,
                 &ty,
                 item.types,
-                "::keops_gpu_kernels",
-                "impl Copy for NAME {}",
+                Dialect {
+                    kernels: "::keops_gpu_kernels",
+                    copy: "impl Copy for NAME {}",
+                    dimensions: &[],
+                },
             ));
             match item.types {
                 ValueTypes::F32 => entries.push(entry(item, single, &ty, ValueType::F32, ir)),
@@ -65,7 +68,7 @@ impl DeviceCode {
 }
 
 /// For each item its PTX module, or the reason why there is none; or a message for a compile error.
-pub(super) fn modules(items: &[Compiled]) -> Result<Vec<Result<String, String>>, String> {
+pub(super) fn modules(items: &[&Compiled]) -> Result<Vec<Result<String, String>>, String> {
     let code = code(items);
     match ptx::compile(&code.source)? {
         Outcome::Ptx(text) => {

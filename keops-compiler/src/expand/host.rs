@@ -5,7 +5,8 @@
 
 use super::compiled::{Compiled, NamedFunction, Role};
 use super::names::{Memory, cotangent_type, input_type, output, pascal_case, tangent_type};
-use crate::emit::{self, ValueTypes};
+use super::parameters::{constant, dimensions, generics, reference, value, value_type};
+use crate::emit::{self, Dialect, ValueTypes};
 use crate::function::{Function, Input};
 use crate::graph::complex;
 use crate::lower::kernel::{KernelIr, Parameter};
@@ -16,8 +17,7 @@ use syn::Attribute;
 use syn::parse::Parser;
 
 const KERNELS: &str = "::keops::__private::keops_gpu_kernels";
-const COPY: &str =
-    "impl Copy for NAME {}\nimpl Clone for NAME { fn clone(&self) -> Self { *self } }";
+const COPY: &str = "impl GENERICS Copy for NAME {}\nimpl GENERICS Clone for NAME { fn clone(&self) -> Self { *self } }";
 
 /// The names that an item declares.
 pub(super) struct ItemNames {
@@ -108,7 +108,14 @@ fn kernels(item: &Compiled) -> TokenStream {
         .kernels
         .iter()
         .enumerate()
-        .map(|(n, (_, ir))| emit::kernel(ir, &item.kernel_type(n), item.types, KERNELS, COPY))
+        .map(|(n, (_, ir))| {
+            let dialect = Dialect {
+                kernels: KERNELS,
+                copy: COPY,
+                dimensions: &item.dimensions,
+            };
+            emit::kernel(ir, &item.kernel_type(n), item.types, dialect)
+        })
         .collect();
     text.parse()
         .unwrap_or_else(|e| panic!("internal error in keops: emitted text does not parse: {e}"))
@@ -127,22 +134,13 @@ fn types(item: &Compiled) -> TokenStream {
     }
 }
 
-/// What the item's types are generic over, each with a comma at the end: `T: k::Float,` as declared, and `T,` as used;
-/// nothing where the value type is fixed.
-fn value_type(item: &Compiled) -> (TokenStream, TokenStream) {
-    match item.types {
-        ValueTypes::Generic => (quote!(T: k::Float,), quote!(T,)),
-        _ => (quote!(), quote!()),
-    }
-}
-
-fn ident(name: &str) -> Ident {
+pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
 /// The function that binds the inputs.
 fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (declared, used) = value_type(item);
+    let (declared, used) = generics(item);
     let (name, call, attributes) = (&item.name, &names.call, &item.attributes);
     let inputs = &item.formula.inputs;
     let arguments = inputs.iter().map(|input| {
@@ -161,12 +159,22 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
         }
     });
     let formula = format!(" Formula: `{}`.", item.text.replace('`', "'"));
+    let least = item
+        .dimensions
+        .iter()
+        .zip(&item.least)
+        .map(|(dimension, least)| {
+            let message = format!("{}: {dimension} must be at least {least}", item.name);
+            let dimension = ident(dimension);
+            quote!(const { assert!(#dimension >= #least, #message) };)
+        });
     quote! {
         #attributes
         #[doc = ""]
         #[doc = #formula]
         #[inline]
         pub fn #name<'a, #declared>(#(#arguments),*) -> #call<'a, #used> {
+            #(#least)*
             #call { inputs: [#(#bound),*], options: k::Options::new(), place: ::core::marker::PhantomData }
         }
     }
@@ -176,10 +184,29 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
 fn marker_type(item: &Compiled, names: &ItemNames, ptx: &Result<String, String>) -> TokenStream {
     let (marker, text, name) = (&names.marker, &item.text, item.name.to_string());
     let doc = format!(" What is known of [`{name}`] at compile time.");
-    let ptx = match ptx {
+    let literal = |ptx: &Result<String, String>| match ptx {
         Ok(text) => quote!(Ok(#text)),
         Err(reason) => quote!(Err(#reason)),
     };
+    let module = if item.dimensions.is_empty() {
+        literal(ptx)
+    } else {
+        let dimensions: Vec<Ident> = item.dimensions.iter().map(|d| ident(d)).collect();
+        let listed = item.instances.iter().map(|instance| {
+            let (values, ptx) = (&instance.values, literal(&instance.ptx));
+            quote!((#(#values,)*) => #ptx,)
+        });
+        let reason = other_values(item);
+        quote!(match (#(#dimensions,)*) { #(#listed)* _ => Err(#reason) })
+    };
+    let module = constant(
+        item,
+        "PTX",
+        &quote!(Result<&'static str, &'static str>),
+        &module,
+    );
+    let value = value(item, "PTX");
+    let (declared, _) = dimensions(item);
     quote! {
         #[doc = #doc]
         #[derive(Clone, Copy, Debug)]
@@ -191,19 +218,42 @@ fn marker_type(item: &Compiled, names: &ItemNames, ptx: &Result<String, String>)
             ///
             /// # Errors
             /// Where there is none: the reason.
-            pub fn ptx() -> Result<&'static str, k::Error> {
-                PTX.map_err(|reason| k::no_ptx(#name, reason))
+            pub fn ptx<#declared>() -> Result<&'static str, k::Error> {
+                #value.map_err(|reason| k::no_ptx(#name, reason))
             }
         }
-        const PTX: Result<&'static str, &'static str> = #ptx;
+        #module
         // Makes the build depend on these variables.
         const _: [Option<&str>; 2] = [option_env!("KEOPS_PTX"), option_env!("KEOPS_PTX_DIR")];
     }
 }
 
+/// Why there is no device code at values of the const parameters that are not listed.
+fn other_values(item: &Compiled) -> String {
+    let assignment = |values: &[usize]| {
+        let pairs = item.dimensions.iter().zip(values);
+        let pairs: Vec<String> = pairs.map(|(d, v)| format!("{d} = {v}")).collect();
+        pairs.join(", ")
+    };
+    let example = assignment(&vec![3; item.dimensions.len()]);
+    match &item.instances[..] {
+        [] => format!(
+            "a formula with const parameters has device code for values that are listed only; \
+             write `#[keops({example})]` above it"
+        ),
+        some => {
+            let listed: Vec<String> = some.iter().map(|i| assignment(&i.values)).collect();
+            format!(
+                "it has device code for {} only; write `#[keops({example})]` above the formula for others",
+                listed.join("; ")
+            )
+        }
+    }
+}
+
 /// The bound call with its options and evaluation.
 fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (declared, used) = value_type(item);
+    let (declared, used) = generics(item);
     let (call, count) = (&names.call, item.formula.inputs.len());
     let doc = format!(
         " [`{}`] with its inputs, ready to be evaluated; `P` says where results are left.",
@@ -213,6 +263,7 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
     let function = function_static(item, eval, "EVAL");
     let code = code(item, eval, "EVAL");
     let launches = launches(item, eval);
+    let whole = reference(item, "EVAL");
     let (ty, value) = result(item);
     quote! {
         #[doc = #doc]
@@ -264,7 +315,7 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
             /// # Errors
             /// Shapes that do not fit, a reduction of nothing that has no value, a backend that is not there.
             pub fn eval(&self) -> Result<#ty, k::Error> {
-                let mut values = evaluate(&self.inputs.each_ref(), &self.options)?;
+                let mut values = evaluate::<#used>(&self.inputs.each_ref(), &self.options)?;
                 Ok(#value)
             }
             /// Where the call runs, and why. It prepares that backend.
@@ -272,7 +323,7 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
             /// # Errors
             /// Those of `eval` that are found before anything is computed.
             pub fn backend(&self) -> Result<k::Choice, k::Error> {
-                k::choose::<T>(&EVAL, #launches, &self.inputs.each_ref(), &self.options)
+                k::choose::<T>(#whole, #launches, &self.inputs.each_ref(), &self.options)
             }
         }
     }
@@ -280,7 +331,8 @@ fn call_type(item: &Compiled, names: &ItemNames) -> TokenStream {
 
 /// The gradient type and the derivative methods.
 fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
-    let (declared, used) = value_type(item);
+    let (declared, used) = generics(item);
+    let (value, _) = value_type(item);
     let (call, gradient) = (&names.call, &names.gradient);
     let inputs = &item.formula.inputs;
     let fields = inputs.iter().map(|input| {
@@ -310,14 +362,14 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         .functions
         .iter()
         .filter(|f| f.role == Role::Vjp)
-        .map(passes);
+        .map(|f| constant(item, "VJP_PASSES", &quote!(&[k::Pass]), &passes(f)));
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
-        pub struct #gradient<#declared P: k::Place = k::Host> {
+        pub struct #gradient<#value P: k::Place = k::Host> {
             #(#fields,)*
         }
-        #(const VJP_PASSES: &[k::Pass] = #passes;)*
+        #(#passes)*
         impl<#declared P: k::Place> #call<'_, #used P> {
             #(#methods)*
         }
@@ -327,7 +379,7 @@ fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
 
 /// The tangent types and `jvp`.
 fn forward_mode(item: &Compiled, names: &ItemNames, function: &NamedFunction) -> TokenStream {
-    let (declared, used) = value_type(item);
+    let (declared, used) = generics(item);
     let call = &names.call;
     let inputs = &item.formula.inputs;
     let count = inputs.len();
@@ -382,7 +434,14 @@ fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
             Memory::Device => Type::real(input.shape),
         };
         let is_scalar = ty.shape == Shape::Scalar;
-        let ty = input_type(input.axis, ty, &quote!('t));
+        // Any number of columns: the type has no const parameters, and its fields do not say it either.
+        let shape = match ty.shape {
+            _ if item.dimensions.is_empty() => ty.shape,
+            Shape::Scalar => Shape::Scalar,
+            Shape::Vector(_) => Shape::Vector(0),
+            Shape::Matrix(..) => Shape::Matrix(0, 0),
+        };
+        let ty = input_type(input.axis, Type { shape, ..ty }, &quote!('t));
         let view = match memory {
             Memory::Host if input.axis.is_some() || !is_scalar => {
                 quote!(tangent.view())
@@ -550,18 +609,42 @@ fn cotangents<'f>(item: &Compiled, function: &'f Function) -> Vec<Option<&'f Inp
 
 fn tables(item: &Compiled, function: &NamedFunction) -> TokenStream {
     let kernels = function.kernels.iter().map(|&n| {
-        let kernel = ident(&item.kernel_type(n));
+        let kernel = kernel(item, n);
         quote!(k::table::<T, #kernel>())
     });
     quote!(const { &[#(#kernels),*] })
 }
 
+/// The type of a kernel.
+fn kernel(item: &Compiled, number: usize) -> TokenStream {
+    let kernel = ident(&item.kernel_type(number));
+    if item.dimensions.is_empty() {
+        return quote!(#kernel);
+    }
+    let (_, used) = dimensions(item);
+    quote!(#kernel<#used>)
+}
+
 /// The device's kernels of a function.
 fn launches(item: &Compiled, function: &NamedFunction) -> TokenStream {
-    let launches = function.kernels.iter().map(|&n| {
-        let kernel = ident(&item.kernel_type(n));
-        let [f32, f64] = item.entries(n);
-        quote!(k::launch::<T, #kernel>([#f32, #f64]))
+    let launches = function.kernels.iter().enumerate().map(|(pass, &n)| {
+        let kernel = kernel(item, n);
+        let names = if item.dimensions.is_empty() {
+            let [f32, f64] = item.entries(n);
+            quote!([#f32, #f64])
+        } else {
+            let dimensions: Vec<Ident> = item.dimensions.iter().map(|d| ident(d)).collect();
+            let listed = item.instances.iter().filter_map(|instance| {
+                let functions = &instance.item.functions;
+                let there = functions.iter().find(|f| f.role == function.role)?;
+                let [f32, f64] = instance.item.entries(*there.kernels.get(pass)?);
+                let values = &instance.values;
+                Some(quote!((#(#values,)*) => [#f32, #f64],))
+            });
+            // Never read: there is no PTX then.
+            quote!(match (#(#dimensions,)*) { #(#listed)* _ => ["", ""] })
+        };
+        quote!(k::launch::<T, #kernel>(#names))
     });
     quote!(const { &[#(#launches),*] })
 }
@@ -569,20 +652,27 @@ fn launches(item: &Compiled, function: &NamedFunction) -> TokenStream {
 /// A function with its kernels. A derivative with respect to one input has no device code of its own: a device runs those
 /// passes of the fused one that it needs.
 fn code(item: &Compiled, function: &NamedFunction, name: &str) -> TokenStream {
-    let (name, tables) = (ident(name), tables(item, function));
+    let (whole, tables) = (reference(item, name), tables(item, function));
     let fused = item.functions.iter().find(|f| f.role == Role::Vjp);
     match (function.role, fused) {
         (Role::Grad(n), Some(fused)) => {
             let launches = launches(item, fused);
             let output = fused.function.outputs[n];
+            let (cpu, passes) = (value(item, name), value(item, "VJP_PASSES"));
+            let device = constant(
+                item,
+                "DEVICE",
+                &quote!(k::Function),
+                &quote!(k::Function { passes: #passes, outputs: &[#output], ..#cpu }),
+            );
+            let reference = reference(item, "DEVICE");
             quote! {
                 k::Code {
-                    cpu: &#name,
+                    cpu: #whole,
                     tables: #tables,
                     device: {
-                        static DEVICE: k::Function =
-                            k::Function { passes: VJP_PASSES, outputs: &[#output], ..#name };
-                        &DEVICE
+                        #device
+                        #reference
                     },
                     launches: #launches,
                 }
@@ -590,14 +680,13 @@ fn code(item: &Compiled, function: &NamedFunction, name: &str) -> TokenStream {
         }
         _ => {
             let launches = launches(item, function);
-            quote!(k::Code { cpu: &#name, tables: #tables, device: &#name, launches: #launches })
+            quote!(k::Code { cpu: #whole, tables: #tables, device: #whole, launches: #launches })
         }
     }
 }
 
 /// What the runtime is told about a function, as a static of this name.
 fn function_static(item: &Compiled, function: &NamedFunction, variable: &str) -> TokenStream {
-    let variable = ident(variable);
     let name = item.name.to_string();
     let own = item.formula.inputs.len();
     let inputs = function
@@ -611,19 +700,21 @@ fn function_static(item: &Compiled, function: &NamedFunction, variable: &str) ->
             quote!(k::Input { name: #name, axis: #axis, shape: #shape, cotangent: #cotangent })
         });
     let passes = match function.role {
-        Role::Vjp => quote!(VJP_PASSES),
+        Role::Vjp => value(item, "VJP_PASSES"),
         _ => passes(function),
     };
     let outputs = &function.function.outputs;
-    quote! {
-        static #variable: k::Function = k::Function {
+    let ptx = value(item, "PTX");
+    let function = quote! {
+        k::Function {
             name: #name,
             inputs: &[#(#inputs),*],
             passes: #passes,
             outputs: &[#(#outputs),*],
-            ptx: PTX,
-        };
-    }
+            ptx: #ptx,
+        }
+    };
+    constant(item, variable, &quote!(k::Function), &function)
 }
 
 /// The passes of a function.

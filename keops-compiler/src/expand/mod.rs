@@ -5,13 +5,16 @@
 
 mod compiled;
 mod device;
+mod generic;
 mod host;
 mod names;
+mod parameters;
 mod stub;
 
 use crate::check::error::CheckError;
 use crate::check::parse_and_check;
 use crate::diagnostics::Diagnostics;
+use crate::dimensions::Samples;
 use crate::emit::ValueTypes;
 use crate::function::{Formula, Input};
 use crate::graph::Kind;
@@ -25,36 +28,42 @@ use quote::{quote, quote_spanned};
 
 /// Expands one call of `keops!`.
 pub fn expand(tokens: TokenStream) -> TokenStream {
+    let samples = Samples::of(&tokens);
+    if !samples.is_empty() {
+        return generic::expand(&tokens, &samples);
+    }
     let (program, diagnostics) = parse_and_check(tokens);
     if !diagnostics.is_empty() {
-        let errors = diagnostics.to_tokens(program.form);
-        return match program.form {
-            Form::Items => {
-                let stubs = stub::stubs(&program);
-                quote!(#stubs #errors)
-            }
-            Form::Expression => errors,
-        };
+        return report(&program, &diagnostics);
     }
-    let items = compile(&program);
+    let items = compile(&program, "");
     let excess = too_much(&program, &items);
     if !excess.is_empty() {
-        let errors = excess.to_tokens(program.form);
-        return match program.form {
-            Form::Items => {
-                let stubs = stub::stubs(&program);
-                quote!(#stubs #errors)
-            }
-            Form::Expression => errors,
-        };
+        return report(&program, &excess);
     }
-    let modules = match device::modules(&items) {
-        Ok(modules) => modules,
-        Err(message) => return quote_spanned!(Span::call_site()=> ::core::compile_error!{#message}),
-    };
+    match device::modules(&items.iter().collect::<Vec<_>>()) {
+        Ok(modules) => whole(&program, &items, &modules),
+        Err(message) => quote_spanned!(Span::call_site()=> ::core::compile_error!{#message}),
+    }
+}
+
+/// The expansion of a program with errors.
+fn report(program: &Program, diagnostics: &Diagnostics) -> TokenStream {
+    let errors = diagnostics.to_tokens(program.form);
+    match program.form {
+        Form::Items => {
+            let stubs = stub::stubs(program);
+            quote!(#stubs #errors)
+        }
+        Form::Expression => errors,
+    }
+}
+
+/// The expansion of a correct program, given its items and for each its PTX.
+fn whole(program: &Program, items: &[Compiled], modules: &[Result<String, String>]) -> TokenStream {
     let expanded: TokenStream = items
         .iter()
-        .zip(&modules)
+        .zip(modules)
         .map(|(item, ptx)| host::item(item, ptx))
         .collect();
     match program.form {
@@ -125,12 +134,12 @@ fn too_much(program: &Program, items: &[Compiled]) -> Diagnostics {
 
 /// The errors of a correct program that takes too much of something.
 pub fn excess(program: &Program) -> Diagnostics {
-    too_much(program, &compile(program))
+    too_much(program, &compile(program, ""))
 }
 
 /// The device code of a checked macro call.
 pub fn device_code(program: &Program) -> DeviceCode {
-    device::code(&compile(program))
+    device::code(&compile(program, "").iter().collect::<Vec<_>>())
 }
 
 fn inputs(item: &Item) -> Vec<Input> {
@@ -146,13 +155,17 @@ fn inputs(item: &Item) -> Vec<Input> {
         .collect()
 }
 
-fn compile(program: &Program) -> Vec<Compiled> {
+/// Compiles all items; `suffix` is appended to their names.
+fn compile(program: &Program, suffix: &str) -> Vec<Compiled> {
     let items = program.items.iter().zip(formulas(program));
     items
         .map(|(item, formula)| {
             let signature = &item.signature;
             Compiled::new(
-                Ident::new(&signature.name.text, signature.name.span),
+                Ident::new(
+                    &format!("{}{suffix}", signature.name.text),
+                    signature.name.span,
+                ),
                 signature.attributes.clone(),
                 signature.visibility.clone(),
                 item.formula.clone(),
@@ -161,6 +174,11 @@ fn compile(program: &Program) -> Vec<Compiled> {
                     Scalar::F64 => ValueTypes::F64,
                     Scalar::Generic(_) => ValueTypes::Generic,
                 },
+                signature
+                    .dimensions
+                    .iter()
+                    .map(|d| d.text.clone())
+                    .collect(),
                 item.is_tuple,
                 formula,
             )

@@ -2,7 +2,7 @@
 //!
 //! Invariant: an array is filled once, in the function itself and in order, before anything that reads it.
 
-use super::{ArrayId, Ix, Lowerer, Operand, Prim, Reg, Stmt, UNROLL};
+use super::{ArrayId, Ix, Lowerer, Operand, Prim, Reg, Stmt, unroll};
 use crate::graph::Node;
 
 /// One step of a fold into several numbers: from the numbers so far and the place to the next ones.
@@ -76,7 +76,7 @@ impl Lowerer<'_> {
     }
 
     fn states(&mut self, n: usize, start: &[Operand], step: &mut Step<'_, Self>) -> Vec<Operand> {
-        if n <= UNROLL {
+        if n <= unroll() {
             return (0..n).fold(start.to_vec(), |so_far, k| step(self, &so_far, &Ix::at(k)));
         }
         let home = self.home;

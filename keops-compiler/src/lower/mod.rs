@@ -20,10 +20,37 @@ use crate::graph::{Graph, Kind, Node, NodeId};
 use crate::ops::Body;
 use crate::reductions;
 use crate::types::{Axis, Shape};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Loops of at most this many iterations become straight-line code.
 pub const UNROLL: usize = 8;
+
+thread_local! {
+    static LIMIT: Cell<usize> = const { Cell::new(UNROLL) };
+}
+
+/// [`UNROLL`], or 0 within [`without_unrolling`].
+pub fn unroll() -> usize {
+    LIMIT.get()
+}
+
+/// Whether code is to have the same form at all dimensions, within [`without_unrolling`].
+pub fn keeps_form() -> bool {
+    unroll() == 0
+}
+
+/// Runs `f` with every loop left a loop, so that lowered code has the same form at all dimensions.
+pub fn without_unrolling<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(usize);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LIMIT.set(self.0);
+        }
+    }
+    let _restore = Restore(LIMIT.replace(0));
+    f()
+}
 
 /// Where a node that a function does not compute itself is read from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,7 +224,7 @@ impl<'g> Lowerer<'g> {
                     let in_loop = ix.iter().any(|k| k.constant().is_none());
                     if data.ty.shape != Shape::Scalar
                         && *costly
-                        && (in_loop || data.ty.shape.len() > UNROLL * UNROLL)
+                        && (in_loop || data.ty.shape.len() > unroll() * unroll())
                     {
                         let array = self.materialise(node, data, *lower);
                         return Operand::Element(array, flat(data.ty.shape, ix));
@@ -265,7 +292,7 @@ impl<'g> Lowerer<'g> {
     /// Runs `body` for 0..n, as straight-line code or one loop inside the loop that is `home`; inside it, `home` is the new
     /// loop.
     pub fn repeat(&mut self, n: usize, body: &mut dyn FnMut(&mut Self, Ix)) {
-        if n <= UNROLL {
+        if n <= unroll() {
             for k in 0..n {
                 body(self, Ix::at(k));
             }
@@ -301,7 +328,7 @@ impl<'g> Lowerer<'g> {
 
     /// Σ over k of a term, products fused into the sum.
     pub fn sum(&mut self, n: usize, term: &mut dyn FnMut(&mut Self, &Ix) -> Term) -> Operand {
-        if n <= UNROLL {
+        if n <= unroll() {
             let mut acc = None;
             for k in 0..n {
                 let next = term(self, &Ix::at(k));

@@ -1,7 +1,7 @@
 //! `a / b`
 
 use super::*;
-use crate::lower::Prim;
+use crate::lower::{Prim, keeps_form};
 
 /// The record.
 pub static OP: Op = Op {
@@ -30,7 +30,9 @@ pub static OP: Op = Op {
             if let Some(gate) = gate::times(g, &OP, args[0], args[1]) {
                 return Some(gate);
             }
-            if g.as_constant(args[1]) == Some(1.0) && g.shape(args[1]) == Shape::Scalar {
+            // A one may stand for a const parameter.
+            let one = g.as_constant(args[1]) == Some(1.0) && !keeps_form();
+            if one && g.shape(args[1]) == Shape::Scalar {
                 return Some(args[0]);
             }
             if let Some(&[a]) = g.as_op(args[0], &neg::OP) {

@@ -1,7 +1,7 @@
 //! `a * b`
 
 use super::*;
-use crate::lower::Prim;
+use crate::lower::{Prim, keeps_form};
 
 /// The record.
 pub static OP: Op = Op {
@@ -30,8 +30,9 @@ pub static OP: Op = Op {
             for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
                 if g.shape(this) == Shape::Scalar || g.shape(this) == g.shape(other) {
                     match g.as_constant(this) {
-                        Some(1.0) => return Some(other),
-                        Some(-1.0) => return Some(g.apply(&neg::OP, &[other])),
+                        // A one may stand for a const parameter.
+                        Some(1.0) if !keeps_form() => return Some(other),
+                        Some(-1.0) if !keeps_form() => return Some(g.apply(&neg::OP, &[other])),
                         _ => {}
                     }
                 }

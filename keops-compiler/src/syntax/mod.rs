@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! source     = item* | expression "where" parameters
-//! item       = attribute* visibility? "fn" NAME ("<" NAME ">")? ("(" parameters ")")? "=" body ";"
+//! item       = attribute* visibility? "fn" NAME ("<" generic ("," generic)* ","? ">")? ("(" parameters ")")? "=" body ";"
+//! generic    = NAME | "const" NAME ":" "usize"
 //! parameters = (NAME ":" type),* ","?
 //! type       = NAME | "[" type ";" INTEGER "]"
 //! body       = tuple | expression
@@ -109,12 +110,16 @@ pub struct ItemSource {
     pub attributes: TokenStream,
     /// What `#[keops(…)]` says, which is not among the attributes.
     pub arithmetic: Option<Arithmetic>,
+    /// Values of const parameters for which device code is made.
+    pub device: Vec<(Name, Vec<Integer>)>,
     /// `pub`, `pub(crate)`, … or nothing.
     pub visibility: TokenStream,
     /// Its name; `formula` in the expression form.
     pub name: Name,
     /// The type parameter.
     pub generic: Option<Name>,
+    /// The const parameters; in the rest of the item numbers stand in their places.
+    pub dimensions: Vec<Name>,
     /// The variables; `None` without a parameter list (derivative items).
     pub parameters: Option<Vec<Parameter>>,
     /// The formula; `None` if it could not be parsed (which has been reported).

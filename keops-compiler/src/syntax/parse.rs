@@ -4,7 +4,7 @@
 
 use super::cursor::{Failed, Parsed, Parser};
 use super::token::{self, Token};
-use super::{Expr, Form, ItemSource, Name, Region, Source};
+use super::{Expr, Form, Integer, ItemSource, Name, Region, Source};
 use crate::check::error::CheckError;
 use crate::check::{scope, suggest};
 use crate::diagnostics::Diagnostics;
@@ -79,12 +79,14 @@ impl Parser<'_, '_> {
         Some(ItemSource {
             attributes: TokenStream::new(),
             arithmetic: None,
+            device: vec![],
             visibility: TokenStream::new(),
             name: Name {
                 text: "formula".into(),
                 span: Span::call_site(),
             },
             generic: None,
+            dimensions: vec![],
             parameters: Some(parameters),
             body,
             ids: self.ids,
@@ -93,7 +95,7 @@ impl Parser<'_, '_> {
 
     fn item(&mut self) -> Parsed<ItemSource> {
         self.ids = 0;
-        let (attributes, arithmetic) = self.attributes()?;
+        let (attributes, options) = self.attributes()?;
         let visibility = self.visibility();
         if self.eat_ident("fn").is_none() {
             return self.unexpected("`fn`");
@@ -101,10 +103,12 @@ impl Parser<'_, '_> {
         let name = self.name("the name of the formula")?;
         let mut item = ItemSource {
             attributes,
-            arithmetic,
+            arithmetic: options.arithmetic.map(|(arithmetic, _)| arithmetic),
+            device: options.device,
             visibility,
             name,
             generic: None,
+            dimensions: vec![],
             parameters: None,
             body: None,
             ids: 0,
@@ -120,7 +124,7 @@ impl Parser<'_, '_> {
 
     /// What follows an item's name.
     fn definition(&mut self, item: &mut ItemSource) -> Parsed<()> {
-        item.generic = self.generics()?;
+        (item.generic, item.dimensions) = self.generics()?;
         if let Some(group) = self.eat_group(Delimiter::Parenthesis) {
             item.parameters = Some(self.inside(group, |p| p.parameters())?);
         }
@@ -164,9 +168,9 @@ impl Parser<'_, '_> {
     }
 
     /// Attributes, and what those named `keops` say.
-    fn attributes(&mut self) -> Parsed<(TokenStream, Option<Arithmetic>)> {
+    fn attributes(&mut self) -> Parsed<(TokenStream, Options)> {
         let mut attributes = Vec::new();
-        let mut arithmetic = None;
+        let mut options = Options::default();
         while let Some(region) = self.eat_punct("#") {
             if self.at_punct("!") {
                 return self.fail(self.here(), CheckError::InnerAttribute);
@@ -174,26 +178,32 @@ impl Parser<'_, '_> {
             let Some(group) = self.eat_group(Delimiter::Bracket) else {
                 return self.unexpected("`[`");
             };
-            if group.tokens.first().is_some_and(|t| t.is_ident("keops")) {
-                self.inside(group, |p| p.options(&mut arithmetic))?;
+            // A `meta` fragment of a `macro_rules!` comes in a group without brackets.
+            let inner = match group.tokens.as_slice() {
+                [Token::Group(inner)] if inner.delimiter == Delimiter::None => inner,
+                _ => group,
+            };
+            if inner.tokens.first().is_some_and(|t| t.is_ident("keops")) {
+                self.inside(inner, |p| p.options(&mut options))?;
                 continue;
             }
             let mut hash = proc_macro2::Punct::new('#', proc_macro2::Spacing::Alone);
             hash.set_span(region.first);
             attributes.extend([TokenTree::from(hash), group.raw.clone()]);
         }
-        let arithmetic = arithmetic.map(|(arithmetic, _)| arithmetic);
-        Ok((attributes.into_iter().collect(), arithmetic))
+        Ok((attributes.into_iter().collect(), options))
     }
 
     /// `keops(option, …)`
-    fn options(&mut self, arithmetic: &mut Option<(Arithmetic, &'static str)>) -> Parsed<()> {
+    fn options(&mut self, options: &mut Options) -> Parsed<()> {
         self.bump();
         let Some(group) = self.eat_group(Delimiter::Parenthesis) else {
             let error = CheckError::Unexpected {
                 expected: "`(`".into(),
                 found: self.peek().map_or("the end".into(), Token::describe),
-                help: Some("write `#[keops(precise)]` or `#[keops(fast_math)]`".into()),
+                help: Some(
+                    "write `#[keops(precise)]`, `#[keops(fast_math)]` or `#[keops(D = 3)]`".into(),
+                ),
             };
             return self.fail(self.here(), error);
         };
@@ -203,6 +213,12 @@ impl Parser<'_, '_> {
         self.inside(group, |p| {
             while p.peek().is_some() {
                 let option = p.name("`precise` or `fast_math`")?;
+                if p.eat_punct("=").is_some() {
+                    let values = p.values()?;
+                    options.device.push((option, values));
+                    p.separator()?;
+                    continue;
+                }
                 let known = Arithmetic::OPTIONS
                     .iter()
                     .find(|(name, _)| *name == option.text);
@@ -215,18 +231,46 @@ impl Parser<'_, '_> {
                     };
                     return p.fail(option.region(), error);
                 };
-                match *arithmetic {
+                match options.arithmetic {
                     Some((_, first)) if first != name => {
                         return p.fail(option.region(), CheckError::ContradictoryOptions);
                     }
-                    _ => *arithmetic = Some((meaning, name)),
+                    _ => options.arithmetic = Some((meaning, name)),
                 }
-                if p.peek().is_some() && p.eat_punct(",").is_none() {
-                    return p.unexpected("`,` or `)`");
-                }
+                p.separator()?;
             }
             Ok(())
         })
+    }
+
+    /// A comma, or the end.
+    fn separator(&mut self) -> Parsed<()> {
+        if self.peek().is_some() && self.eat_punct(",").is_none() {
+            return self.unexpected("`,`");
+        }
+        Ok(())
+    }
+
+    /// `3` or `[2, 3]`
+    fn values(&mut self) -> Parsed<Vec<Integer>> {
+        let list = |p: &mut Parser<'_, '_>| {
+            let mut values = vec![];
+            while p.peek().is_some() {
+                match p.integer() {
+                    Some(value) => values.push(value),
+                    None => return p.unexpected("an integer"),
+                }
+                p.separator()?;
+            }
+            Ok(values)
+        };
+        match self.eat_group(Delimiter::Bracket) {
+            Some(group) => self.inside(group, list),
+            None => match self.integer() {
+                Some(value) => Ok(vec![value]),
+                None => self.unexpected("an integer or a list such as `[2, 3]`"),
+            },
+        }
     }
 
     fn visibility(&mut self) -> TokenStream {
@@ -242,6 +286,15 @@ impl Parser<'_, '_> {
         }
         visibility.into_iter().collect()
     }
+}
+
+/// What attributes named `keops` say.
+#[derive(Default)]
+struct Options {
+    /// How exactly, and as written.
+    arithmetic: Option<(Arithmetic, &'static str)>,
+    /// Names with values, `D = [2, 3]`.
+    device: Vec<(Name, Vec<Integer>)>,
 }
 
 /// Whether a variable has a name that would make the formula unreadable to the parser; reported by the checker.

@@ -138,24 +138,41 @@ impl Parser<'_, '_> {
         Some(Integer { value, region })
     }
 
-    /// `<T>` after an item's name.
-    pub(super) fn generics(&mut self) -> Parsed<Option<Name>> {
+    /// `<T, const D: usize>` after an item's name: the type parameter and the const parameters.
+    pub(super) fn generics(&mut self) -> Parsed<(Option<Name>, Vec<Name>)> {
+        let (mut generic, mut dimensions): (Option<Name>, Vec<Name>) = (None, vec![]);
         if self.eat_punct("<").is_none() {
-            return Ok(None);
+            return Ok((generic, dimensions));
         }
         let start = self.here();
-        let generic = match self.bump() {
-            Some(Token::Ident(text, span)) if text != "const" => Name {
-                text: text.clone(),
-                span: *span,
-            },
-            _ => return self.bad_generics(start),
-        };
-        self.eat_punct(",");
-        if self.eat_punct(">").is_none() {
-            return self.bad_generics(start);
+        loop {
+            if self.eat_ident("const").is_some() {
+                let name = self.name("a const parameter such as `D`")?;
+                self.expect_punct(":")?;
+                if self.eat_ident("usize").is_none() {
+                    return self.unexpected("`usize`: const parameters are dimensions");
+                }
+                dimensions.push(name);
+            } else {
+                match self.peek() {
+                    Some(Token::Ident(text, span)) if generic.is_none() => {
+                        self.bump();
+                        generic = Some(Name {
+                            text: text.clone(),
+                            span: *span,
+                        });
+                    }
+                    _ => return self.bad_generics(start),
+                }
+            }
+            let more = self.eat_punct(",").is_some();
+            if self.eat_punct(">").is_some() {
+                return Ok((generic, dimensions));
+            }
+            if !more {
+                return self.bad_generics(start);
+            }
         }
-        Ok(Some(generic))
     }
 
     fn bad_generics<T>(&mut self, start: super::Region) -> Parsed<T> {
