@@ -92,7 +92,7 @@ fn pair(inputs: &[Vec<Vec<f64>>], i: usize, j: usize) -> Pair {
 
 type Case = (&'static str, fn(&Pair) -> Z);
 /// Scalar formulas with their values; real ones have an imaginary part of 0.
-const CASES: [Case; 21] = [
+const CASES: [Case; 22] = [
     ("z_i + w_j", |q| (q.z.0 + q.w.0, q.z.1 + q.w.1)),
     ("z_i - w_j", |q| (q.z.0 - q.w.0, q.z.1 - q.w.1)),
     ("-z_i", |q| (-q.z.0, -q.z.1)),
@@ -121,6 +121,10 @@ const CASES: [Case; 21] = [
     }),
     ("complex(sqabs(z_i) * im(w_j), 1.0)", |q| {
         ((q.z.0 * q.z.0 + q.z.1 * q.z.1) * q.w.1, 1.0)
+    }),
+    ("complex(angle(z_i * w_j), a_i)", |q| {
+        let z = mul(q.z, q.w);
+        (z.1.atan2(z.0), q.a)
     }),
     ("complex(norm2(u_i), sqnorm2(v_j))", |q| {
         let square = |z: &[Z; 2]| z.iter().map(|z| z.0 * z.0 + z.1 * z.1).sum::<f64>();

@@ -8,18 +8,19 @@ use super::error::CheckError;
 use super::formula::Checker;
 use crate::graph::NodeId;
 use crate::graph::complex::{self, Parts};
-use crate::ops::{self, Op, TypeError, mul, norm2, sum};
+use crate::ops::{self, Op, TypeError, atan2, mul, norm2, sum};
 use crate::reductions::Reduction;
 use crate::syntax::{Expr, Name};
 use crate::types::{Axis, Element};
 
 /// Functions that only complex values have, or that make them, with how they are called.
-pub(super) const FUNCTIONS: [(&str, &str); 6] = [
+pub(super) const FUNCTIONS: [(&str, &str); 7] = [
     ("complex", "complex(re, im)"),
     ("re", "re(z)"),
     ("im", "im(z)"),
     ("conj", "conj(z)"),
     ("sqabs", "sqabs(z)"),
+    ("angle", "angle(z)"),
     ("exp1j", "exp1j(x)"),
 ];
 
@@ -234,6 +235,7 @@ impl Checker<'_> {
             "re" => Some(z.re),
             "im" => Some(z.im),
             "sqabs" => Some(complex::square_abs(g, z)),
+            "angle" => Some(g.apply(&atan2::OP, &[z.im, z.re])),
             "conj" => {
                 let parts = complex::conj(g, z);
                 Some(complex::pair(g, parts))
