@@ -10,7 +10,7 @@ macro_rules! dimensions {
         |$data:ident| ($($made:expr),*)) => {
         mod $name {
             use super::*;
-            keops! { $(#[keops($($device)*)])? fn formula<const D: usize, const E: usize>($($var: $ty),*) = $($formula)*; }
+            keops! { $(#[keops($($device)*)])? pub(super) fn formula<const D: usize, const E: usize>($($var: $ty),*) = $($formula)*; }
 
             #[test]
             fn agrees() {

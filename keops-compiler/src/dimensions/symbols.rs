@@ -26,7 +26,9 @@ pub fn unused(tokens: &TokenStream) -> Vec<proc_macro2::Ident> {
     let mut unused = vec![];
     for item in items(tokens.clone()) {
         let names = own(&item);
-        let variables = item.iter().find_map(|t| match t {
+        // Behind `fn`: there may be brackets in its visibility.
+        let start = item.iter().position(|t| is_word(t, "fn"));
+        let variables = item.iter().skip(start.unwrap_or(0)).find_map(|t| match t {
             TokenTree::Group(g) if g.delimiter() == Delimiter::Parenthesis => Some(g.stream()),
             _ => None,
         });
@@ -208,12 +210,12 @@ mod tests {
 
     #[test]
     fn parameters_hold_within_their_item() {
-        let text = "#[doc = \"D\"] pub fn f<T, const D: usize, const E: usize>(x_i: [T; D]) = sum_j f(x_i[0..D]) * E; \
+        let text = "#[doc = \"D\"] pub(super) fn f<T, const D: usize, const E: usize>(x_i: [T; D]) = sum_j f(x_i[0..D]) * E; \
                     fn g(D: f32) = sum_j D * y_j; fn h<const D: usize>(a: [[f32; D]; 2]) = D(a);";
         let tokens: TokenStream = text.parse().unwrap();
         assert_eq!(declared(&tokens), ["D", "E"]);
         let values = BTreeMap::from([("D".to_owned(), 67), ("E".to_owned(), 113)]);
-        let expected = "#[doc = \"D\"] pub fn f<T, const D: usize, const E: usize>(x_i: [T; 67]) = sum_j f(x_i[0..67]) * 113; \
+        let expected = "#[doc = \"D\"] pub(super) fn f<T, const D: usize, const E: usize>(x_i: [T; 67]) = sum_j f(x_i[0..67]) * 113; \
                     fn g(D: f32) = sum_j D * y_j; fn h<const D: usize>(a: [[f32; 67]; 2]) = D(a);";
         let expected: TokenStream = expected.parse().unwrap();
         assert_eq!(
