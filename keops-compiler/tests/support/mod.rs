@@ -1,6 +1,8 @@
 //! What the tables over all operations and reductions share: random values, formulas of one node, comparisons.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod text;
+
 use keops_compiler::function::{Formula, Input};
 use keops_compiler::graph::autodiff::vjp;
 use keops_compiler::graph::rebuild::decompose;
