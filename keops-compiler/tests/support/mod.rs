@@ -1,6 +1,7 @@
 //! What the tables over all operations and reductions share: random values, formulas of one node, comparisons.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod cases;
 pub mod text;
 
 use keops_compiler::function::{Formula, Input};

@@ -1,0 +1,289 @@
+//! `docs/operations.md`: every operation with its shapes, derivative and accuracy, from its record and as measured.
+//!
+//! `KEOPS_BLESS=1` rewrites the page. Accuracies are measured again by every run and must not be worse than the page says;
+//! everything else must be the same.
+
+mod support;
+
+use keops_compiler::graph::simplify::simplify;
+use keops_compiler::graph::{Graph, Kind, NodeId};
+use keops_compiler::interpret::evaluate;
+use keops_compiler::lower::interpret::run_function;
+use keops_compiler::ops::{OPS, Op, Syntax};
+use keops_compiler::types::{Element, Shape, Type};
+use std::fmt::Write;
+use support::cases::{Case, cases};
+
+const HEAD: &str = "# Operations in detail
+
+This page is made from the records of the operations by a test, which also measures the last two columns; see
+[the language](language.md#operations) for what each computes.
+
+- *Shapes* are examples: `T` is a number, `bool` a condition. Dimensions are yours to choose.
+- *Derivative* is that of numbers, as it is compiled: with respect to `a`, to `b`, to `c`. `inv_or_zero(x)` is 1/x, and 0 at 0;
+  `spherical_bessel(x, 1)` is (sin x − x·cos x)/x². It is left out where it is long, and of vectors and matrices.
+- *Value* bounds the largest difference of the lowered kernel, interpreted in f64, to a plain implementation in f64, on up to 24
+  combinations of shapes and numbers of the *range*, relative to 1 + |value|. 0 is the same number every time. How exact the functions of the CPU and the GPU are
+  is in [semantics](semantics.md).
+- *Slope* bounds the same for the derivative against central differences with a step of 10⁻⁵, whose own error is what you see.
+
+";
+
+/// A type as it is declared.
+fn declared(ty: Type) -> String {
+    let number = match ty.element {
+        Element::Bool => "bool",
+        _ => "T",
+    };
+    match ty.shape {
+        Shape::Scalar => number.to_owned(),
+        Shape::Vector(n) => format!("[{number}; {n}]"),
+        Shape::Matrix(r, c) => format!("[[{number}; {c}]; {r}]"),
+    }
+}
+
+/// Up to three examples of what it accepts.
+fn shapes(op: &'static Op) -> String {
+    let plain = |ty: &Type| {
+        let small = [
+            Shape::Scalar,
+            Shape::Vector(3),
+            Shape::Matrix(2, 3),
+            Shape::Matrix(3, 2),
+            Shape::Matrix(3, 3),
+        ];
+        !matches!(ty.element, Element::Index) && small.contains(&ty.shape)
+    };
+    let all = cases(op, usize::MAX);
+    let mut some: Vec<&Case> = all.iter().filter(|c| c.types.iter().all(plain)).collect();
+    if some.is_empty() || op.params.iter().any(|p| p.list) {
+        some = all.iter().collect();
+    }
+    let mut texts: Vec<String> = vec![];
+    for case in some {
+        let arguments: Vec<String> = case.types.iter().map(|&ty| declared(ty)).collect();
+        let ty = (op.infer)(&case.types, &case.params).expect("accepted");
+        let text = format!("{} → {}", arguments.join(", "), declared(ty));
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let step = texts.len().div_ceil(3);
+    let shown: Vec<String> = texts
+        .iter()
+        .step_by(step)
+        .map(|t| format!("`{t}`"))
+        .collect();
+    shown.join("<br>")
+}
+
+/// An expression without the brackets around all of it.
+fn bare(text: &str) -> &str {
+    let mut depth = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth == 0
+    });
+    match end {
+        Some((at, ')')) if at + 1 == text.len() => &text[1..at],
+        _ => text,
+    }
+}
+
+/// A node as one expression, in the formula language as far as it has the operations.
+fn expression(g: &Graph, node: NodeId) -> String {
+    let args: Vec<String> = g
+        .node(node)
+        .args
+        .iter()
+        .map(|&a| expression(g, a))
+        .collect();
+    match (&g.node(node).kind, args.as_slice()) {
+        (Kind::Variable(n), _) => ["a", "b", "c"][*n].to_owned(),
+        (Kind::Constant(bits), _) => format!("{}", f64::from_bits(*bits)),
+        (Kind::Op(op, params), args) => match (op.0.name, op.0.syntax, args) {
+            ("select", _, [c, a, b]) => {
+                format!("if {} {{ {} }} else {{ {} }}", bare(c), bare(a), bare(b))
+            }
+            ("gate", _, [c, a]) if params.as_slice() == [0] => {
+                format!("if {} {{ {} }} else {{ 0 }}", bare(c), bare(a))
+            }
+            ("gate", _, [c, a]) => format!("if {} {{ 0 }} else {{ {} }}", bare(c), bare(a)),
+            (_, Syntax::Operator(token), [a]) => format!("{token}{a}"),
+            (_, Syntax::Operator(token), [a, b]) => format!("({a} {token} {b})"),
+            (name, _, args) => {
+                let args = args.iter().map(|a| bare(a).to_owned());
+                let all: Vec<String> = args.chain(params.iter().map(|p| p.to_string())).collect();
+                format!("{name}({})", all.join(", "))
+            }
+        },
+        _ => "…".to_owned(),
+    }
+}
+
+/// The derivatives of numbers by each argument, where they are short.
+fn derivative(op: &'static Op) -> String {
+    let scalars = |c: &&Case| {
+        let result = (op.infer)(&c.types, &c.params);
+        c.types.iter().all(|&ty| ty == Type::SCALAR) && result == Ok(Type::SCALAR)
+    };
+    let all = cases(op, usize::MAX);
+    let fine = |c: &&Case| c.params.iter().all(|&p| p == 3);
+    let Some(case) = all.iter().filter(scalars).find(fine) else {
+        return String::new();
+    };
+    if case.types.len() > 3 {
+        return String::new();
+    }
+    let (s, node) = case.subject(|_| None);
+    let (g, found) = s.gradient(node, &case.real_arguments());
+    let texts = found.into_iter().map(|slope| match slope {
+        None => "0".to_owned(),
+        Some(slope) => {
+            let (g, roots) = simplify(&g, &[slope]);
+            bare(&expression(&g, roots[0])).to_owned()
+        }
+    });
+    let texts: Vec<String> = texts.collect();
+    if texts
+        .iter()
+        .any(|t| t.chars().count() > 60 || t.contains('…'))
+    {
+        return String::new();
+    }
+    let texts: Vec<String> = texts.iter().map(|t| format!("`{t}`")).collect();
+    texts.join("<br>")
+}
+
+fn difference(found: &[f64], expected: &[f64]) -> f64 {
+    let each = found.iter().zip(expected).map(|(f, e)| {
+        if f == e || (f.is_nan() && e.is_nan()) {
+            0.0
+        } else {
+            (f - e).abs() / (1.0 + f.abs().max(e.abs()))
+        }
+    });
+    // A NaN on one side is infinitely wrong.
+    each.fold(0.0, |worst, d| {
+        if d.is_nan() {
+            f64::INFINITY
+        } else {
+            d.max(worst)
+        }
+    })
+}
+
+/// The largest differences of values and, where it has them, of derivatives.
+fn measured(op: &'static Op) -> (f64, Option<f64>) {
+    let (mut value, mut slope) = (0.0f64, None);
+    for case in cases(op, 24) {
+        let fine = op.name == "round" && case.params.iter().any(|&p| p > 1);
+        if fine || case.params.iter().any(|p| p.unsigned_abs() >= 100) {
+            continue;
+        }
+        let (mut s, node) = case.subject(|_| None);
+        let node = s.real(node);
+        let expected = &evaluate(&s.graph, &[node], &s.inputs)[0][0].data;
+        let found = run_function(&s.formula(node).compile(), &s.slots(), 3, 4)[0].concat();
+        value = value.max(difference(&found, expected));
+        if !case.is_real() {
+            continue;
+        }
+        let node = s.weighted(node, 5);
+        let wrt = case.real_arguments();
+        let (g, found) = s.gradient(node, &wrt);
+        for (k, found) in wrt.into_iter().zip(found) {
+            let expected = s.differences(node, k).remove(0);
+            let found = found.map(|f| evaluate(&g, &[f], &s.inputs)[0][0].data.clone());
+            let found = found.unwrap_or(vec![0.0; expected.data.len()]);
+            let worst = difference(&found, &expected.data);
+            slope = Some(slope.unwrap_or(0.0f64).max(worst));
+        }
+    }
+    (value, slope)
+}
+
+/// A bound that holds on other machines too: four times what was measured, as a power of ten.
+fn bound(measured: Option<f64>) -> String {
+    match measured {
+        None => String::new(),
+        Some(0.0) => "0".to_owned(),
+        Some(x) => format!("1e{}", (4.0 * x).log10().ceil()),
+    }
+}
+
+/// Whether a bound on the page holds, and says something.
+fn holds(measured: Option<f64>, page: &str) -> bool {
+    match measured {
+        None => page.is_empty(),
+        Some(x) => page
+            .parse()
+            .is_ok_and(|page: f64| x <= page && page <= 1e4 * x.max(1e-18)),
+    }
+}
+
+fn row(op: &'static Op) -> Option<String> {
+    let written = match op.syntax {
+        Syntax::Call => op.name,
+        Syntax::Operator(token) => token,
+        Syntax::Internal => return None,
+    };
+    let cell = |text: &str| text.replace('|', "\\|");
+    let keops = match op.keops_name {
+        "" => String::new(),
+        name => format!("`{name}`"),
+    };
+    let numbers = cases(op, 24).iter().any(|c| !c.real_arguments().is_empty());
+    let range = match op.test_range {
+        (low, high) if numbers => format!("{low} to {high}"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "| `{}` | {keops} | {} | {} | {range} |",
+        cell(written),
+        cell(&shapes(op)),
+        cell(&derivative(op)),
+    ))
+}
+
+#[test]
+fn the_page_is_current() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md");
+    let bless = std::env::var_os("KEOPS_BLESS").is_some();
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut current = format!(
+        "{HEAD}| written | KeOps | shapes | derivative | range | value | slope |\n|---|---|---|---|---|---|---|\n"
+    );
+    for op in OPS {
+        let Some(row) = row(op) else { continue };
+        let (value, slope) = measured(op);
+        let stated = page.lines().find_map(|line| line.strip_prefix(&row));
+        let cells: Vec<&str> = stated.unwrap_or("").split('|').map(str::trim).collect();
+        // A row that the page lacks makes it not current, whatever stands in these cells.
+        let stated = match cells.as_slice() {
+            [of_value, of_slope, ""] if !bless => {
+                assert!(
+                    holds(Some(value), of_value),
+                    "{}: {value:e}, not {of_value}",
+                    op.name
+                );
+                assert!(
+                    holds(slope, of_slope),
+                    "{}: slope {slope:?}, not {of_slope}",
+                    op.name
+                );
+                [(*of_value).to_owned(), (*of_slope).to_owned()]
+            }
+            _ => [bound(Some(value)), bound(slope)],
+        };
+        writeln!(current, "{row} {} | {} |", stated[0], stated[1]).unwrap();
+    }
+    if bless {
+        std::fs::write(&path, current).unwrap();
+    } else {
+        assert!(
+            page == current,
+            "docs/operations.md is not current: run this test with KEOPS_BLESS=1"
+        );
+    }
+}
