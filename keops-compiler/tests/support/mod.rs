@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part")]
 
 pub mod cases;
+pub mod generate;
+pub mod noise;
 pub mod text;
 
 use keops_compiler::function::{Formula, Input};
