@@ -4,11 +4,13 @@
 //! that can be reported is; the expansion is a function of the tokens (and of `KEOPS_PTX`, see [`ptx`](crate::ptx)).
 
 mod compiled;
+mod derivatives;
 mod device;
 mod generic;
 mod host;
 mod names;
 mod parameters;
+mod plan;
 mod stub;
 
 use crate::check::error::CheckError;

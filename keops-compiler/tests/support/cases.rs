@@ -51,7 +51,7 @@ fn candidates() -> Vec<Type> {
 }
 
 /// All tuples of `count` elements.
-fn tuples<T: Copy>(of: &[T], count: usize) -> Vec<Vec<T>> {
+pub fn tuples<T: Copy>(of: &[T], count: usize) -> Vec<Vec<T>> {
     (0..count).fold(vec![vec![]], |all, _| {
         all.iter()
             .flat_map(|t| of.iter().map(move |&x| [t.as_slice(), &[x]].concat()))

@@ -4,6 +4,7 @@
 //! argument moved by an odd literal, so that structure (`x_i - x_i`, equal numbers of a vector) does not put it there.
 
 use super::Random;
+use super::cases::tuples;
 use keops_compiler::ops::{Arity, OPS, Op, Syntax};
 use keops_compiler::reductions::{REDUCTIONS, Reduction};
 use keops_compiler::types::{Axis, Element, Indices, Shape, Type};
@@ -88,14 +89,6 @@ fn real_and_logical() -> Vec<Type> {
         });
     }
     types
-}
-
-fn tuples<T: Copy>(of: &[T], count: usize) -> Vec<Vec<T>> {
-    (0..count).fold(vec![vec![]], |all, _| {
-        all.iter()
-            .flat_map(|t| of.iter().map(move |&x| [t.as_slice(), &[x]].concat()))
-            .collect()
-    })
 }
 
 /// Static parameters to try; those that are lists by example.
