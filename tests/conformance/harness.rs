@@ -1,9 +1,10 @@
-//! The machinery of the cases: random data by declared type, results as flat numbers, the reference.
+//! The machinery of the cases: random data by declared type, results as flat numbers, the reference, and the rerun on a
+//! simulated GPU. Shared by the test programs `operations` and `conformance`.
 
 use keops::__private::Level;
 use keops::ndarray::{Array, Dimension, ShapeBuilder};
 use keops::{Backend, Float};
-use keops_compiler::check::{parse_and_check, parse_and_check_at};
+use keops_compiler::check::parse_and_check_at;
 use keops_compiler::dimensions::Samples;
 use keops_compiler::expand::formulas;
 use keops_compiler::function::Formula;
@@ -252,13 +253,7 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn new(text: &'static str) -> Case {
-        let (program, errors) = parse_and_check(text.parse().expect("tokens"));
-        let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
-        assert!(messages.is_empty(), "{text}: {messages:?}");
-        Case {
-            text,
-            formula: formulas(&program).remove(0),
-        }
+        Case::at(text, &[])
     }
 
     /// A formula with const parameters, at these values.
@@ -358,4 +353,23 @@ fn reference(formula: &Formula, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
             one.repeat(repeat)
         })
         .collect()
+}
+
+/// All other tests of this program once more, on the GPU that `keops-sim` simulates.
+#[test]
+fn all_of_it_on_the_simulated_gpu() {
+    if std::env::var_os("KEOPS_REQUIRE_GPU").is_some() {
+        return;
+    }
+    let output = keops_sim::stand_in::run_again(&[], &[("KEOPS_REQUIRE_GPU", "1")])
+        .unwrap_or_else(|reason| panic!("{reason}"));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{}\n{said}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    // The program has said how much it ran.
+    assert!(said.contains("test result: ok."), "{said}");
 }

@@ -3,30 +3,12 @@
 //!
 //! Each [`case!`](harness) states a formula once. It becomes an item for the kernels and, as text, a graph for the
 //! interpreter, which shares nothing with the kernels but the parser; value and all gradients are compared at f32 and f64.
+//! The cases of the operations are a program of their own, `tests/operations`: most of the time goes into compiling
+//! kernels, and two crates are compiled at once.
 
 #[macro_use]
 mod harness;
 
 mod dimensions;
-mod language;
 mod reductions;
 mod semantics;
-
-/// All other tests once more, on the GPU that `keops-sim` simulates.
-#[test]
-fn all_of_it_on_the_simulated_gpu() {
-    if std::env::var_os("KEOPS_REQUIRE_GPU").is_some() {
-        return;
-    }
-    let output = keops_sim::stand_in::run_again(&[], &[("KEOPS_REQUIRE_GPU", "1")])
-        .unwrap_or_else(|reason| panic!("{reason}"));
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{}\n{said}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-    // The program has said how much it ran.
-    assert!(said.contains("test result: ok."), "{said}");
-}

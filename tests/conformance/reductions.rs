@@ -29,3 +29,14 @@ case!(quotient_of_two(i x_i: [T; 2], j y_j: [T; 2], j b_j: [T; 3], p r: T) = {
 case!(epilogue_with_rows(i x_i: [T; 3], j y_j: [T; 3]) = log(sum_j exp(-sqdist(x_i, y_j))) + sqnorm2(x_i));
 case!(bare_result(j y_j: [T; 3], p w: [T; 3]) = sum_j tanh(dot(y_j, w)));
 case!(rows_and_bare_result(i x_i: T, j y_j: T) = (sum_j x_i * y_j) / (sum_j y_j));
+
+#[test]
+fn every_reduction_is_covered() {
+    let source = include_str!("reductions.rs");
+    for reduction in keops_compiler::reductions::REDUCTIONS {
+        let called = ["_j", "_i"]
+            .iter()
+            .any(|axis| source.contains(&format!("{}{axis}", reduction.name)));
+        assert!(called, "no case calls `{}`", reduction.name);
+    }
+}

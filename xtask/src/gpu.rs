@@ -1,6 +1,6 @@
 //! `cargo xtask gpu`: what a machine with a GPU needs to be checked and measured, in one directory without sources.
 //!
-//! The directory holds the conformance suite and the benchmark as programs, PyKeOps' side of the benchmark, and `run.sh`, which
+//! The directory holds the conformance suite (two programs) and the benchmark as programs, PyKeOps' side of the benchmark, and `run.sh`, which
 //! runs it all in less than ten minutes on a GPU and ends in one table. Copy it there (same processor architecture, a glibc
 //! that is not older), install what `requirements.txt` lists if PyKeOps is to be measured, and run `./run.sh`.
 //!
@@ -18,7 +18,9 @@ cd "$(dirname "$0")" || exit 1
 points=${1:-100000}
 rm -f ours.jsonl pykeops.jsonl
 echo "== conformance suite on CUDA device 0"
-KEOPS_REQUIRE_GPU=1 timeout 240 ./conformance --test-threads=4 || { echo "the conformance suite failed"; exit 1; }
+for suite in operations conformance; do
+    KEOPS_REQUIRE_GPU=1 timeout 120 "./$suite" --test-threads=4 || { echo "the suite $suite failed"; exit 1; }
+done
 echo "== keops, $points x $points"
 timeout 180 ./keops-bench gpu --m "$points" --n "$points" > ours.jsonl || { cat ours.jsonl; echo "the benchmark failed"; exit 1; }
 echo "== PyKeOps"
@@ -50,29 +52,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         std::fs::remove_dir_all(&directory).map_err(failed)?;
     }
     std::fs::create_dir_all(&directory).map_err(failed)?;
-    // Device code is required of the benchmark, so that a compiler that makes none is found here. The suite is then built as
-    // `cargo test` has it, mostly already.
+    // Device code is required of the benchmark, so that a compiler that makes none is found here. The suites are then built as
+    // `cargo test` has them, mostly already.
     let bench = build(
         &["build", "--release", "--package", "keops-bench"],
         &[("KEOPS_PTX", "require")],
-    )?;
-    let suite = build(
-        &[
-            "test",
-            "--no-run",
-            "--package",
-            "keops",
-            "--test",
-            "conformance",
-        ],
-        &[],
     )?;
     let copy = |from: &Path, name: &str| {
         std::fs::copy(from, directory.join(name))
             .map(|_| ())
             .map_err(|error| format!("{}: {error}", from.display()))
     };
-    copy(&suite, "conformance")?;
+    for suite in ["operations", "conformance"] {
+        let program = build(
+            &["test", "--no-run", "--package", "keops", "--test", suite],
+            &[],
+        )?;
+        copy(&program, suite)?;
+    }
     copy(&bench, "keops-bench")?;
     copy(&root.join("keops-bench/peers/gpu.py"), "gpu.py")?;
     std::fs::write(directory.join("requirements.txt"), REQUIREMENTS).map_err(failed)?;

@@ -27,7 +27,7 @@ pub(crate) fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
             (
                 "cases",
                 &[
-                    "tests/conformance/language.rs",
+                    "tests/operations/main.rs",
                     "tests/conformance/reductions.rs",
                 ],
             ),
