@@ -1,7 +1,6 @@
 //! `argmax(v)`, inside one vector (over rows it is the reduction `argmax_j`)
 
 use super::*;
-use crate::lower::Prim;
 
 /// The record.
 pub static OP: Op = Op {
@@ -12,25 +11,10 @@ pub static OP: Op = Op {
     arity: Arity::Exactly(1),
     params: &[],
     infer: |types, _| vector(types, 0).map(|_| Type::SCALAR),
-    body: Body::Indexed {
-        lower: |l, node, _| {
-            let v = node.args[0];
-            let start = [Operand::Const(f64::NEG_INFINITY), Operand::Const(0.0)];
-            let found = l.iterate(l.graph.shape(v).len(), &start, &mut |l, state, at, k| {
-                let (best, place) = (&state[0], &state[1]);
-                let x = l.number(v, std::slice::from_ref(at));
-                let better = l.prim(Prim::Lt, &[best.clone(), x.clone()]);
-                vec![
-                    l.prim(Prim::Select, &[better.clone(), x, best.clone()]),
-                    l.prim(Prim::Select, &[better, k.clone(), place.clone()]),
-                ]
-            });
-            found[1].clone()
-        },
-        costly: true,
-        vjp: |_, _| vec![None],
-        simplify: no_simplification,
-    },
+    body: Body::Composite(|g, args, _| {
+        let negated = g.apply(&neg::OP, args);
+        g.apply(&argmin::OP, &[negated])
+    }),
     reference: Reference::Whole(|args, _| {
         let (mut best, mut place) = (f64::NEG_INFINITY, 0);
         for (k, &x) in args[0].data.iter().enumerate() {

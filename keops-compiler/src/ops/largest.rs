@@ -13,24 +13,9 @@ pub static OP: Op = Op {
     params: &[],
     infer: |types, _| vector(types, 0).map(|_| Type::SCALAR),
     body: Body::Indexed {
-        lower: |l, node, _| {
-            let v = node.args[0];
-            l.fold(
-                l.graph.shape(v).len(),
-                Operand::Const(f64::NEG_INFINITY),
-                &mut |l, best, k| {
-                    let next = l.number(v, std::slice::from_ref(k));
-                    l.prim(Prim::PickMax, &[next, best])
-                },
-            )
-        },
+        lower: |l, node, _| folded(l, node, Prim::PickMax, f64::NEG_INFINITY),
         costly: true,
-        vjp: |g, call| {
-            let (zero, one) = (g.literal(0.0), g.literal(1.0));
-            let mask = g.apply(&first_equal::OP, &[call.args[0], call.node]);
-            let chosen = g.apply(&eq::OP, &[mask, one]);
-            vec![Some(g.apply(&select::OP, &[chosen, call.cotangent, zero]))]
-        },
+        vjp: to_first_equal,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {
@@ -43,3 +28,24 @@ pub static OP: Op = Op {
     }),
     test_range: (-4.0, 4.0),
 };
+
+/// What is left of a vector when a primitive has picked of each number and the one before. For `smallest` too.
+pub(super) fn folded(l: &mut Lowerer<'_>, node: &Node, pick: Prim, neutral: f64) -> Operand {
+    let v = node.args[0];
+    l.fold(
+        l.graph.shape(v).len(),
+        Operand::Const(neutral),
+        &mut |l, best, k| {
+            let next = l.number(v, std::slice::from_ref(k));
+            l.prim(pick, &[next, best])
+        },
+    )
+}
+
+/// The cotangent to the first number that equals the result.
+pub(super) fn to_first_equal(g: &mut Graph, call: &VjpCall<'_>) -> Vec<Option<NodeId>> {
+    let (zero, one) = (g.literal(0.0), g.literal(1.0));
+    let mask = g.apply(&first_equal::OP, &[call.args[0], call.node]);
+    let chosen = g.apply(&eq::OP, &[mask, one]);
+    vec![Some(g.apply(&select::OP, &[chosen, call.cotangent, zero]))]
+}

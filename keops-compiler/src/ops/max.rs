@@ -24,8 +24,14 @@ pub static OP: Op = Op {
             args,
         )
     }),
-    reference: Reference::Whole(|args, _| match args {
-        [v] => Value::scalar(v.data.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(x))),
+    reference: Reference::Whole(|args, _| picked(args, f64::max, f64::NEG_INFINITY)),
+    test_range: (-4.0, 4.0),
+};
+
+/// Of two values number by number, or of all numbers of one. For `min` too.
+pub(super) fn picked(args: &[Value], pick: fn(f64, f64) -> f64, neutral: f64) -> Value {
+    match args {
+        [v] => Value::scalar(v.data.iter().copied().fold(neutral, pick)),
         _ => {
             let shape = args
                 .iter()
@@ -33,10 +39,9 @@ pub static OP: Op = Op {
                 .max_by_key(|s| s.rank())
                 .unwrap_or(Shape::Scalar);
             let data = (0..shape.len())
-                .map(|k| args[0].broadcast(k).max(args[1].broadcast(k)))
+                .map(|k| pick(args[0].broadcast(k), args[1].broadcast(k)))
                 .collect();
             Value { shape, data }
         }
-    }),
-    test_range: (-4.0, 4.0),
-};
+    }
+}

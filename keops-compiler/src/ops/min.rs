@@ -24,19 +24,6 @@ pub static OP: Op = Op {
             args,
         )
     }),
-    reference: Reference::Whole(|args, _| match args {
-        [v] => Value::scalar(v.data.iter().fold(f64::INFINITY, |m, &x| m.min(x))),
-        _ => {
-            let shape = args
-                .iter()
-                .map(|a| a.shape)
-                .max_by_key(|s| s.rank())
-                .unwrap_or(Shape::Scalar);
-            let data = (0..shape.len())
-                .map(|k| args[0].broadcast(k).min(args[1].broadcast(k)))
-                .collect();
-            Value { shape, data }
-        }
-    }),
+    reference: Reference::Whole(|args, _| max::picked(args, f64::min, f64::INFINITY)),
     test_range: (-4.0, 4.0),
 };

@@ -13,22 +13,8 @@ pub static OP: Op = Op {
     params: &[],
     infer: broadcast,
     body: Body::Elementwise {
-        lower: |l, a, _| {
-            // The primitive gives its second operand when either is NaN.
-            let picked = l.prim(Prim::PickMin, a);
-            let known = l.prim(Prim::Eq, &[a[1].clone(), a[1].clone()]);
-            l.prim(Prim::Select, &[known, picked, a[0].clone()])
-        },
-        vjp: |g, call| {
-            let (a, b) = (call.args[0], call.args[1]);
-            let zero = g.literal(0.0);
-            let wins = g.apply(&le::OP, &[a, b]);
-            let alone = g.apply(&ne::OP, &[b, b]);
-            let first = g.apply(&or::OP, &[wins, alone]);
-            let left = g.apply(&select::OP, &[first, call.cotangent, zero]);
-            let right = g.apply(&select::OP, &[first, zero, call.cotangent]);
-            vec![Some(left), Some(right)]
-        },
+        lower: |l, a, _| larger::known(l, a, Prim::PickMin),
+        vjp: |g, call| larger::to_first(g, call, &le::OP),
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].min(a[1])),
         late: no_simplification,
     },

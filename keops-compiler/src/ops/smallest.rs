@@ -13,24 +13,9 @@ pub static OP: Op = Op {
     params: &[],
     infer: |types, _| vector(types, 0).map(|_| Type::SCALAR),
     body: Body::Indexed {
-        lower: |l, node, _| {
-            let v = node.args[0];
-            l.fold(
-                l.graph.shape(v).len(),
-                Operand::Const(f64::INFINITY),
-                &mut |l, best, k| {
-                    let next = l.number(v, std::slice::from_ref(k));
-                    l.prim(Prim::PickMin, &[next, best])
-                },
-            )
-        },
+        lower: |l, node, _| largest::folded(l, node, Prim::PickMin, f64::INFINITY),
         costly: true,
-        vjp: |g, call| {
-            let (zero, one) = (g.literal(0.0), g.literal(1.0));
-            let mask = g.apply(&first_equal::OP, &[call.args[0], call.node]);
-            let chosen = g.apply(&eq::OP, &[mask, one]);
-            vec![Some(g.apply(&select::OP, &[chosen, call.cotangent, zero]))]
-        },
+        vjp: largest::to_first_equal,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {
