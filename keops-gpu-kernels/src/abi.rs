@@ -64,11 +64,12 @@ const fn words<T: Real>() -> usize {
 /// Each row costs registers for its columns (if held), its state row, the accumulators (about half as many) and a few
 /// temporaries. Four rows amortise the loads of inner rows; they pay as long as a thread stays below about 90 registers, half
 /// that many rows up to about 128, one beyond. Rows too long for registers are read once per tile of [`inner_unroll`] pairs,
-/// and that many accumulators are live already. Long functions are in the code once per pair of a tile: two rows.
+/// and that many accumulators are live already. Long functions are in the code once per pair of a tile: two rows; a long
+/// pair part is in it once.
 pub const fn rows_per_thread<T: Real, K: Kernel<T>>() -> usize {
     let columns = K::OUTER + K::OUTER_DERIVED;
     let registers = (columns + K::ROW + K::ROW / 2) * words::<T>();
-    if columns > HELD_COLUMNS || registers > 28 {
+    if columns > HELD_COLUMNS || registers > 28 || K::LONG {
         1
     } else if registers * words::<T>() > 13 || K::SPECIAL > 0 {
         2
@@ -85,7 +86,9 @@ pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
     let columns = K::OUTER + K::OUTER_DERIVED;
     let inner = K::INNER_USED * words::<T>();
     let state = K::ROW * words::<T>();
-    if columns > HELD_COLUMNS {
+    if K::LONG {
+        1
+    } else if columns > HELD_COLUMNS {
         if state > 16 { 1 } else { 4 }
     } else if K::SPECIAL > 0 {
         1

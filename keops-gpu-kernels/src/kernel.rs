@@ -139,6 +139,9 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Whether every long loop of the pair part is a chain of single fused operations (a squared distance, a scalar product),
     /// so that a pair needs one register while it runs: such kernels get large register tiles.
     const FUSED_LOOPS: bool = false;
+    /// Whether the pair part is so long that it fills the latencies by itself, and that a register tile would multiply
+    /// what compiling it costs: such kernels get none.
+    const LONG: bool = false;
     /// Whether [`Kernel::bounds`] may leave rows out.
     const BOUNDED: bool = false;
     /// Accumulators in registers while a block of inner rows is folded.

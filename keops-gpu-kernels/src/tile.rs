@@ -42,10 +42,15 @@ pub trait Pairs: Isa {
     const ROWS: usize;
 }
 
-/// Maps an operation of `I` over a tile, one argument.
+/// Maps an operation of `I` over a tile. A tile of one pair has no loops: a long kernel would have thousands, on which the
+/// compiler spends most of its time before it finds that each runs once.
 macro_rules! map {
     ($self:ident, $op:ident($a:ident)) => {{
         let mut out = $a;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = $self.0.$op($a[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -59,6 +64,10 @@ macro_rules! map {
     }};
     ($self:ident, $op:ident($a:ident, $b:ident)) => {{
         let mut out = $a;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = $self.0.$op($a[0][0], $b[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -72,6 +81,10 @@ macro_rules! map {
     }};
     ($self:ident, $op:ident($a:ident, $b:ident, $c:ident)) => {{
         let mut out = $a;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = $self.0.$op($a[0][0], $b[0][0], $c[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -89,6 +102,9 @@ macro_rules! map {
 macro_rules! map_mask {
     ($self:ident, $op:ident($a:ident, $b:ident)) => {{
         let mut out = [[$self.0.$op($a[0][0], $b[0][0]); Q]; R];
+        if const { R == 1 && Q == 1 } {
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -154,6 +170,10 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     #[inline(always)]
     fn sqdiff_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F {
         let mut out = c;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.sqdiff_add(a[0][0], b[0][0], c[0][0]);
+            return out;
+        }
         let mut q = 0;
         while q < Q {
             let mut d = [a[0][q]; R];
@@ -187,6 +207,10 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     #[inline(always)]
     fn select(self, m: Self::M, a: Self::F, b: Self::F) -> Self::F {
         let mut out = a;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.select(m[0][0], a[0][0], b[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -244,6 +268,10 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
     #[inline(always)]
     fn sum(self, acc: Self::A, v: Self::F) -> Self::A {
         let mut out = acc;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.add(out[0][0], v[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -258,6 +286,10 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
     #[inline(always)]
     fn sum_mul(self, acc: Self::A, a: Self::F, b: Self::F) -> Self::A {
         let mut out = acc;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.fma(a[0][0], b[0][0], out[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -272,6 +304,10 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
     #[inline(always)]
     fn fold_min(self, acc: Self::A, v: Self::F) -> Self::A {
         let mut out = acc;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.least(v[0][0], out[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;
@@ -286,6 +322,10 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
     #[inline(always)]
     fn fold_max(self, acc: Self::A, v: Self::F) -> Self::A {
         let mut out = acc;
+        if const { R == 1 && Q == 1 } {
+            out[0][0] = self.0.greatest(v[0][0], out[0][0]);
+            return out;
+        }
         let mut r = 0;
         while r < R {
             let mut q = 0;

@@ -7,7 +7,7 @@
 mod statements;
 
 use crate::lower::bounds::{Linear, Within};
-use crate::lower::cost::{Cost, has_fused_loops};
+use crate::lower::cost::{Cost, has_fused_loops, is_long};
 use crate::lower::kernel::KernelIr;
 use crate::lower::{Reducer, Slot, unroll};
 use statements::{Lengths, Names, write_block};
@@ -94,6 +94,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         ("OUTER_INDEX", ir.outer_index),
         ("INNER_INDEX", ir.inner_index),
         ("FUSED_LOOPS", has_fused_loops(&ir.step)),
+        ("LONG", is_long(&ir.step)),
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }

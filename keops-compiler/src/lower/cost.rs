@@ -83,6 +83,21 @@ impl Cost {
     }
 }
 
+/// Statements of a pair part beyond which it is long.
+const LONG: usize = 48;
+
+/// Whether a pair part is long as text, loops counted once: see `Kernel::LONG`.
+pub fn is_long(stmts: &[Stmt]) -> bool {
+    fn length(stmts: &[Stmt]) -> usize {
+        let of = |stmt: &Stmt| match stmt {
+            Stmt::Loop(_, _, body) => 1 + length(body),
+            _ => 1,
+        };
+        stmts.iter().map(of).sum()
+    }
+    length(stmts) > LONG
+}
+
 /// Whether there are loops, and each is a chain of single fused operations: the loop's accumulator is the only number per
 /// pair that lives through it.
 pub fn has_fused_loops(stmts: &[Stmt]) -> bool {
