@@ -53,13 +53,16 @@ impl Derivative {
         match self {
             Derivative::Grad => "Grad",
             Derivative::Jvp => "Diff",
-            Derivative::Jacobian => "Grad_Matrix",
+            Derivative::Jacobian => "GradMatrix, Grad_Matrix",
             Derivative::Divergence => "Divergence",
             Derivative::Laplacian => "Laplacian",
         }
     }
-    /// The derivative of this name.
+    /// The derivative of this name; `jacobian` is also called as in KeOps, `grad_matrix`.
     pub fn find(name: &str) -> Option<Derivative> {
+        if name == "grad_matrix" {
+            return Some(Derivative::Jacobian);
+        }
         Derivative::ALL.into_iter().find(|d| d.name() == name)
     }
     /// How it is called.
