@@ -1,9 +1,7 @@
 //! Random formulas three ways: the interpreter of the graph as written, that of the simplified graph, that of the kernels;
 //! values, gradients, and gradients against tangents and finite differences.
 //!
-//! What the three may differ by is measured, not guessed: [`Noise`] multiplies every intermediate number by 1 ± δ, and
-//! what that moves a result by, divided by δ, is how far rounding at every step can move it. Formulas that it moves too far
-//! (a jump nearby, a pole) say nothing and are passed over; how many is bounded.
+//! What the three may differ by is measured, see [`support::expected`]; how many formulas are passed over is bounded.
 //!
 //! `KEOPS_DIFFERENTIAL=20000` runs that many formulas, `KEOPS_DIFFERENTIAL_SEED=7` the formula of that seed alone.
 
@@ -11,126 +9,17 @@ mod support;
 
 use keops_compiler::check::parse_and_check;
 use keops_compiler::expand::formulas;
-use keops_compiler::function::{Formula, Input};
-use keops_compiler::graph::autodiff;
-use keops_compiler::graph::rebuild::decompose;
-use keops_compiler::graph::{Graph, Kind, NodeId};
+use keops_compiler::function::Formula;
+use keops_compiler::graph::{Kind, NodeId};
 use keops_compiler::interpret::{Inputs, evaluate};
 use keops_compiler::item::Item;
 use keops_compiler::lower::interpret::{Rows, run_function};
 use keops_compiler::ops::{OPS, Syntax};
 use keops_compiler::reductions::REDUCTIONS;
-use keops_compiler::types::{Axis, Element, Shape, Type};
 use keops_compiler::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use support::Random;
+use support::expected::{self, Expected, Passed, ROUNDING, as_rows, random_value};
 use support::generate::Generator;
-use support::noise::{Noise, numbers};
-
-/// Rounding of a number by about 450 units in the last place, all steps together: the three orders of evaluation differ,
-/// and a few draws of noise find the worst direction only nearly.
-const ROUNDING: f64 = 1e-13;
-/// How far a result may move, per relative movement of all intermediate numbers, for a formula to be compared.
-const CONDITION: f64 = 1e4;
-
-/// Why a formula is passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Passed {
-    TooLarge,
-    IllConditioned,
-    Budget,
-}
-
-/// The largest number that is computed; infinite if one is not finite. (Constants may be: maxima start at −∞.)
-fn largest(g: &Graph, roots: &[NodeId], inputs: &Inputs) -> f64 {
-    let nodes = g.reachable(roots);
-    let real: Vec<NodeId> = nodes
-        .into_iter()
-        .filter(|&n| g.ty(n).element == Element::Real)
-        .filter(|&n| !matches!(g.node(n).kind, Kind::Constant(_)))
-        .collect();
-    numbers(&evaluate(g, &real, inputs))
-        .flatten()
-        .fold(0.0, |so_far: f64, x| {
-            if x.is_finite() {
-                so_far.max(x.abs())
-            } else {
-                f64::INFINITY
-            }
-        })
-}
-
-fn as_rows(values: &[Vec<Value>]) -> Vec<Rows> {
-    let rows = |v: &Vec<Value>| v.iter().map(|row| row.data.clone()).collect();
-    values.iter().map(rows).collect()
-}
-
-/// Compares results; those that are the same for all rows may have one.
-/// Returns the largest part of its tolerance that a number uses.
-fn compare(found: &[Rows], expected: &[Rows], tolerances: &[f64], what: &str) -> f64 {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let mut worst = 0.0f64;
-    for ((found, expected), &tolerance) in found.iter().zip(expected).zip(tolerances) {
-        for row in 0..found.len().max(expected.len()) {
-            let f = &found[row.min(found.len() - 1)];
-            let e = &expected[row.min(expected.len() - 1)];
-            assert_eq!(f.len(), e.len(), "{what}, row {row}");
-            for (f, e) in f.iter().zip(e) {
-                assert!(
-                    (f - e).abs() <= tolerance,
-                    "{what}, row {row}: {f}, not {e}, tolerance {tolerance:e}"
-                );
-                worst = worst.max((f - e).abs() / tolerance);
-            }
-        }
-    }
-    worst
-}
-
-/// Tolerances of results as written, or why they say nothing.
-fn tolerances(g: &Graph, roots: &[NodeId], inputs: &Inputs, seed: u64) -> Result<Vec<f64>, Passed> {
-    if largest(g, roots, inputs) > 1e6 {
-        return Err(Passed::TooLarge);
-    }
-    let values = evaluate(g, roots, inputs);
-    let sizes =
-        numbers(&values).map(|all| all.iter().fold(0.0, |so_far: f64, x| so_far.max(x.abs())));
-    let amplified = Noise::amplification(g, roots, inputs, seed);
-    sizes
-        .zip(amplified)
-        .map(|(size, amplified)| {
-            if amplified > CONDITION * (1.0 + size) {
-                Err(Passed::IllConditioned)
-            } else {
-                Ok(ROUNDING * (amplified + size) + f64::MIN_POSITIVE)
-            }
-        })
-        .collect()
-}
-
-fn random_value(shape: Shape, random: &mut Random) -> Value {
-    Value {
-        shape,
-        data: (0..shape.len())
-            .map(|_| random.within((-1.2, 1.2)))
-            .collect(),
-    }
-}
-
-/// Random rows for the inputs of a formula from this one on.
-fn fill(inputs: &mut Inputs, formula: &Formula, random: &mut Random) {
-    for input in &formula.inputs[inputs.variables.len()..] {
-        let rows = match input.axis {
-            None => 1,
-            Some(Axis::I) => inputs.m,
-            Some(Axis::J) => inputs.n,
-        };
-        let values = (0..rows)
-            .map(|_| random_value(input.shape, random))
-            .collect();
-        inputs.variables.push(values);
-    }
-}
 
 fn product(a: &[Rows], b: &[Rows]) -> (f64, f64) {
     let terms = a.iter().zip(b).flat_map(|(a, b)| {
@@ -159,86 +48,45 @@ fn roots_of(formula: &Formula) -> Vec<NodeId> {
 }
 
 fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
-    if formula.excess.is_some() {
-        return Err(Passed::Budget);
-    }
-    let mut random = Random(seed ^ 0x5555);
-    // At least as many as the largest K, but for a few formulas of single rows.
-    let mut rows = || {
-        if random.unit() < 0.1 {
-            1
-        } else {
-            3 + (random.unit() * 3.0) as usize
-        }
+    let Expected {
+        inputs,
+        values,
+        limits,
+        by_definition,
+        gradient,
+        mut random,
+    } = Expected::new(item, formula, seed, 5)?;
+    let (m, n) = (inputs.m, inputs.n);
+    let mut worst = 0.0f64;
+    let mut compare = |found: &[Rows], expected: &[Rows], limits: &[f64], what: &str| {
+        let used = expected::compare(found, expected, limits);
+        worst = worst.max(used.unwrap_or_else(|message| panic!("{what}, {message}")));
     };
-    let (m, n) = (rows(), rows());
-    let mut inputs = Inputs {
-        variables: vec![],
-        m,
-        n,
+    compare(&by_definition, &values, &limits, "definitions");
+    let own = Inputs {
+        variables: inputs.variables[..formula.inputs.len()].to_vec(),
+        ..inputs.clone()
     };
-    fill(&mut inputs, formula, &mut random);
+    let simplified = as_rows(&evaluate(&formula.graph, &roots_of(formula), &own));
+    compare(&simplified, &values, &limits, "simplified");
+    let lowered = run_function(&formula.compile(), &as_rows(&own.variables), m, n);
+    compare(&lowered, &values, &limits, "lowered");
 
-    // Values. The noise is that of the definitions: composites cancel inside.
-    let (plain, plain_roots) = decompose(&item.graph, &item.outputs);
-    let limits = tolerances(&plain, &plain_roots, &inputs, seed)?;
-    let expected = as_rows(&evaluate(&item.graph, &item.outputs, &inputs));
-    let by_definition = as_rows(&evaluate(&plain, &plain_roots, &inputs));
-    let mut worst = compare(&by_definition, &expected, &limits, "definitions");
-    let simplified = as_rows(&evaluate(&formula.graph, &roots_of(formula), &inputs));
-    worst = worst.max(compare(&simplified, &expected, &limits, "simplified"));
-    let slots = as_rows(&inputs.variables);
-    let lowered = run_function(&formula.compile(), &slots, m, n);
-    worst = worst.max(compare(&lowered, &expected, &limits, "lowered"));
-
-    // Gradients.
     let cotangents = formula.cotangent_names();
     let wrt: Vec<usize> = (0..formula.inputs.len()).collect();
-    if cotangents.iter().all(Option::is_none) {
+    let Some(gradient) = gradient else {
         return Ok(Outcome {
             differences: None,
             moves: false,
             worst,
         });
-    }
-    let gradient = formula.vjp(&wrt);
-    if gradient.excess.is_some() {
-        return Err(Passed::Budget);
-    }
-    fill(&mut inputs, &gradient, &mut random);
-    let (mut g, mut seeds, mut number) = (plain.clone(), vec![], wrt.len());
-    for (&root, name) in plain_roots.iter().zip(&cotangents) {
-        if name.is_some() {
-            let Input { axis, shape, .. } = gradient.inputs[number];
-            seeds.push((root, g.variable(number, Type::real(shape), axis)));
-            number += 1;
-        }
-    }
-    let variables: Vec<NodeId> = wrt
-        .iter()
-        .map(|&k| {
-            let Input { axis, shape, .. } = formula.inputs[k];
-            g.variable(k, Type::real(shape), axis)
-        })
-        .collect();
-    let found = autodiff::vjp(&mut g, &seeds, &variables);
-    let found: Vec<NodeId> = found
-        .into_iter()
-        .zip(&wrt)
-        .map(|(c, &k)| c.unwrap_or_else(|| g.constant(0.0, formula.inputs[k].shape)))
-        .collect();
-    let limits = tolerances(&g, &found, &inputs, seed)?;
-    let expected = as_rows(&evaluate(&g, &found, &inputs));
+    };
+    let (expected, limits, gradient) = (gradient.values, gradient.limits, gradient.formula);
     let simplified = as_rows(&evaluate(&gradient.graph, &roots_of(&gradient), &inputs));
-    worst = worst.max(compare(
-        &simplified,
-        &expected,
-        &limits,
-        "simplified gradient",
-    ));
+    compare(&simplified, &expected, &limits, "simplified gradient");
     let slots = as_rows(&inputs.variables);
     let lowered = run_function(&gradient.compile(), &slots, m, n);
-    worst = worst.max(compare(&lowered, &expected, &limits, "lowered gradient"));
+    compare(&lowered, &expected, &limits, "lowered gradient");
 
     // Along random tangents: ⟨gradient, t⟩ = ⟨e, tangent⟩ = a finite difference of ⟨e, value⟩.
     let tangents: Vec<Vec<Value>> = inputs.variables[..wrt.len()]

@@ -44,7 +44,7 @@ pub mod __private {
     pub use crate::Error;
     pub use crate::choose::Choice;
     pub use crate::cpu::isa::{self, Level};
-    pub use crate::cpu::table::{Table, table};
+    pub use crate::cpu::table::{Table, scalar_table, table, vector_table};
     pub use crate::cuda::DeviceArray;
     pub use crate::cuda::launch::{Launch, launch};
     pub use crate::expansion::{Values, call, choose, next, no_ptx, take, zeros_like};

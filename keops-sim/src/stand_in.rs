@@ -35,10 +35,11 @@ pub fn stage() -> Result<PathBuf, String> {
 fn build() -> Result<PathBuf, String> {
     let program = std::env::current_exe()
         .map_err(|error| format!("the test program has no path: {error}"))?;
-    // <target>/<profile>/deps/<program>
-    let profile = program
-        .parent()
-        .and_then(Path::parent)
+    // <target>/<profile>/deps/<program> for tests, <target>/<profile>/<program> for others
+    let directory = program.parent();
+    let profile = directory
+        .filter(|directory| !directory.ends_with("deps"))
+        .or(directory.and_then(Path::parent))
         .ok_or("the test program is not in a target directory")?;
     let target = profile
         .parent()

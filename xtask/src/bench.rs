@@ -1,4 +1,5 @@
-//! `cargo xtask bench` and `cargo xtask accuracy`: build `keops-bench` for release and run it.
+//! `cargo xtask bench` and `cargo xtask accuracy`: build `keops-bench` for release and run it; `cargo xtask differential`: run
+//! `keops-differential`.
 //!
 //! What it measures and prints is at the top of `keops-bench/src/main.rs`. With `--case` it speaks the protocol of an external
 //! benchmark: one case, one JSON line.
@@ -12,6 +13,21 @@ pub(crate) fn bench(arguments: &[String]) -> Result<(), String> {
 /// Largest errors of functions and reductions.
 pub(crate) fn accuracy() -> Result<(), String> {
     keops_bench(&[], &["accuracy".to_owned()])
+}
+
+/// Random formulas; arguments go to the program.
+pub(crate) fn differential(arguments: &[String]) -> Result<(), String> {
+    let package = ["run", "--quiet", "--package", "keops-differential", "--"];
+    let status = Command::new(env!("CARGO"))
+        .args(package)
+        .args(arguments)
+        .status()
+        .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("keops-differential failed: {status}"))
+    }
 }
 
 fn keops_bench(options: &[&str], arguments: &[String]) -> Result<(), String> {

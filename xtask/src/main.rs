@@ -19,6 +19,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   tidy                           rules about the sources: layering, SAFETY lines, registries, lengths
   bench [options]                speed, and tables of it; options are at the top of keops-bench/src/main.rs
   accuracy                       largest errors of functions and reductions
+  differential [options]         random formulas through compiled kernels or PTX; options are at the top of keops-differential/src/main.rs
   gpu [--simulated]              a directory to carry to a machine with a GPU: checks and benchmark
   ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of the project's own kernels
   race                           prove small launches free of races and misused barriers (SentryWard)
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(),
         Some("bench") => bench::bench(&arguments.collect::<Vec<_>>()),
         Some("accuracy") => bench::accuracy(),
+        Some("differential") => bench::differential(&arguments.collect::<Vec<_>>()),
         Some("gpu") => gpu::run(&arguments.collect::<Vec<_>>()),
         Some("ptxas") => ptxas::run(&arguments.collect::<Vec<_>>()),
         Some("race") => race::run(),

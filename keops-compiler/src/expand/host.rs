@@ -102,12 +102,13 @@ fn conditions(attributes: &TokenStream) -> Vec<Attribute> {
         .collect()
 }
 
-fn kernels(item: &Compiled) -> TokenStream {
-    let text: String = item
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(n, (_, ir))| {
+pub(super) fn kernels(item: &Compiled) -> TokenStream {
+    let numbers = 0..item.kernels.len();
+    // What no function uses is not emitted: an item may have lost some.
+    let text: String = numbers
+        .filter(|n| item.functions.iter().any(|f| f.kernels.contains(n)))
+        .map(|n| {
+            let ir = &item.kernels[n].1;
             let dialect = Dialect {
                 kernels: KERNELS,
                 copy: COPY,
@@ -121,7 +122,7 @@ fn kernels(item: &Compiled) -> TokenStream {
 }
 
 /// The alias of the value type, for items that are not generic.
-fn types(item: &Compiled) -> TokenStream {
+pub(super) fn types(item: &Compiled) -> TokenStream {
     match item.types {
         ValueTypes::F32 => quote!(
             type T = f32;

@@ -3,6 +3,7 @@
 //! Invariants: this directory is the only place that names `::keops::__private`; an error never hides another: everything
 //! that can be reported is; the expansion is a function of the tokens (and of `KEOPS_PTX`, see [`ptx`](crate::ptx)).
 
+mod bare;
 mod compiled;
 mod derivatives;
 mod device;
@@ -137,6 +138,23 @@ fn too_much(program: &Program, items: &[Compiled]) -> Diagnostics {
 /// The errors of a correct program that takes too much of something.
 pub fn excess(program: &Program) -> Diagnostics {
     too_much(program, &compile(program, ""))
+}
+
+/// The kernels of a program's items and what the runtime is told of them, without call types, see [`bare`]; `ptx` holds a
+/// module for each item, or the reason why there is none.
+pub fn bare(program: &Program, ptx: &[Result<String, String>]) -> TokenStream {
+    let items = compile(program, "");
+    items
+        .into_iter()
+        .zip(ptx)
+        .map(|(item, ptx)| bare::module(item, ptx))
+        .collect()
+}
+
+/// The device code of [`bare`].
+pub fn bare_device_code(program: &Program) -> DeviceCode {
+    let items: Vec<Compiled> = compile(program, "").into_iter().map(bare::item).collect();
+    device::code(&items.iter().collect::<Vec<_>>())
 }
 
 /// The device code of a checked macro call.

@@ -370,3 +370,58 @@ pub const fn table<T: Float, K: Kernel<T>>() -> Table<T> {
         scalar: scalar::entry::<T, K>(),
     }
 }
+
+/// A table with the functions of one instruction set at every level, for tests that compile thousands of kernels: they say
+/// at which level they run. Large passes of extrema do not skip tiles.
+macro_rules! narrow_table {
+    ($name:ident, $module:ident, $doc:literal) => {
+        #[doc = $doc]
+        pub const fn $name<T: Float, K: Kernel<T>>() -> Table<T> {
+            Table {
+                sizes: SizesOf::<T, K>::SIZES,
+                prepare_params: scalar::prepare_params::<T, K>,
+                init: scalar::init::<T, K>,
+                bounds: if K::BOUNDED {
+                    Some(bounds::<T, K>)
+                } else {
+                    None
+                },
+                combine: scalar::combine::<T, K>,
+                may_change: None,
+                #[cfg(target_arch = "x86_64")]
+                avx512: $module::entry::<T, K>(),
+                #[cfg(target_arch = "x86_64")]
+                avx2: $module::entry::<T, K>(),
+                #[cfg(target_arch = "x86_64")]
+                sse2: scalar::entry::<T, K>(),
+                #[cfg(target_arch = "aarch64")]
+                neon: $module::entry::<T, K>(),
+                scalar: scalar::entry::<T, K>(),
+            }
+        }
+    };
+}
+
+narrow_table!(
+    scalar_table,
+    scalar,
+    "The functions of kernel `K` in plain Rust only."
+);
+#[cfg(target_arch = "x86_64")]
+narrow_table!(
+    vector_table,
+    avx2,
+    "The functions of kernel `K` for AVX2, where plain Rust or SSE2 is not asked for."
+);
+#[cfg(target_arch = "aarch64")]
+narrow_table!(
+    vector_table,
+    neon,
+    "The functions of kernel `K` for NEON, where plain Rust is not asked for."
+);
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+narrow_table!(
+    vector_table,
+    scalar,
+    "The functions of kernel `K` in plain Rust only."
+);
