@@ -49,6 +49,11 @@ fn main() -> ExitCode {
             }
             let all: Vec<usize> = (0..formula.inputs.len()).collect();
             explain("all derivatives", &formula.vjp(&all), &mut costs);
+            explain(
+                "value and all derivatives",
+                &formula.value_and_vjp(),
+                &mut costs,
+            );
         }
         println!("## per pair\n\n{}", table(&costs));
     }

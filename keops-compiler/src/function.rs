@@ -149,6 +149,18 @@ impl Formula {
     /// The vector-Jacobian product with respect to some inputs, as a formula whose last inputs are the cotangents of
     /// this one's differentiable outputs.
     pub fn vjp(&self, wrt: &[usize]) -> Formula {
+        self.derived(&[], wrt)
+    }
+
+    /// The value, then the vector-Jacobian product with respect to all inputs: the outputs of both, in one function, so that
+    /// what both need is computed once.
+    pub fn value_and_vjp(&self) -> Formula {
+        let all: Vec<usize> = (0..self.inputs.len()).collect();
+        self.derived(&self.outputs, &all)
+    }
+
+    /// Outputs of this formula, then its vector-Jacobian product.
+    fn derived(&self, values: &[Output], wrt: &[usize]) -> Formula {
         let mut result = self.clone();
         let cotangent = self.cotangent_names();
         let mut seeds = vec![];
@@ -167,21 +179,29 @@ impl Formula {
         }
         let nodes: Vec<NodeId> = wrt.iter().map(|&n| result.input_node(n)).collect();
         let cotangents = autodiff::vjp(&mut result.graph, &seeds, &nodes);
-        let roots: Vec<NodeId> = cotangents
+        let gradients = cotangents
             .iter()
             .zip(wrt)
-            .map(|(c, &n)| c.unwrap_or_else(|| result.graph.constant(0.0, self.inputs[n].shape)))
+            .map(|(c, &n)| c.unwrap_or_else(|| result.graph.constant(0.0, self.inputs[n].shape)));
+        let gradients: Vec<NodeId> = gradients.collect();
+        let roots: Vec<NodeId> = values.iter().map(|o| o.node).chain(gradients).collect();
+        let axes: Vec<Option<Axis>> = values
+            .iter()
+            .map(|o| o.axis)
+            .chain(wrt.iter().map(|&n| self.inputs[n].axis))
             .collect();
         let (graph, roots) = simplify(&result.graph, &roots);
         result.outputs = roots
             .iter()
-            .zip(wrt)
-            .map(|(&node, &n)| Output {
-                node,
-                axis: self.inputs[n].axis,
-            })
+            .zip(axes)
+            .map(|(&node, axis)| Output { node, axis })
             .collect();
-        result.complex = wrt.iter().map(|&n| self.inputs[n].complex).collect();
+        let complex = wrt.iter().map(|&n| self.inputs[n].complex);
+        result.complex = self.complex[..values.len()]
+            .iter()
+            .copied()
+            .chain(complex)
+            .collect();
         result.graph = graph;
         result.within_budget()
     }

@@ -493,3 +493,38 @@ fn structural_zeros_cost_nothing() {
         }
     }
 }
+
+/// Value and gradients in one function take no more passes than the gradients alone where these fold the same rows, and never
+/// more than the two one after the other.
+#[test]
+fn value_and_gradients_share_passes() {
+    let gauss = "sum_j exp(-sqdist(x_i, y_j)) * b_j where x_i: [f32; 3], y_j: [f32; 3], b_j: f32";
+    let smooth = "{ let k = exp(-sqdist(x_i, y_j)); (sum_j k * b_j) / (sum_j k) } \
+                  where x_i: [f32; 3], y_j: [f32; 3], b_j: f32";
+    let soft = "logsumexp_j(x_i | y_j) where x_i: [f32; 3], y_j: [f32; 3]";
+    let nearest = "min_j sqdist(x_i, y_j) where x_i: [f32; 3], y_j: [f32; 3]";
+    // Of the formula, its gradients, and both: how many passes fold something.
+    for (text, counts) in [
+        (gauss, [1, 2, 2]),
+        (smooth, [1, 3, 3]),
+        (soft, [1, 3, 3]),
+        (nearest, [1, 3, 3]),
+    ] {
+        let formula = formula(text);
+        let all: Vec<usize> = (0..formula.inputs.len()).collect();
+        let functions = [
+            formula.compile(),
+            formula.vjp(&all).compile(),
+            formula.value_and_vjp().compile(),
+        ];
+        let found = functions.map(|f| f.passes.iter().filter(|p| p.inner.is_some()).count());
+        assert_eq!(found, counts, "{text}");
+    }
+    // The Gaussian's value is one more accumulator beside those of the gradient: one exponential for both.
+    let both = formula(gauss).value_and_vjp().compile();
+    let exps = both
+        .passes
+        .iter()
+        .map(|pass| count(&pass.step, &|p| p == Prim::Exp2SumNonpositive));
+    assert_eq!(exps.collect::<Vec<_>>(), [1, 1]);
+}

@@ -1,5 +1,5 @@
 //! The machinery of the cases: random data by declared type, results as flat numbers, the reference, and the rerun on a
-//! simulated GPU. Shared by the test programs `operations` and `conformance`.
+//! simulated GPU. Shared by the test programs `operations`, `conformance` and `together`.
 
 use keops::__private::Level;
 use keops::ndarray::{Array, Dimension, ShapeBuilder};
@@ -152,10 +152,21 @@ macro_rules! variable {
 }
 
 /// `case!(name(i x_i: [T; 3], j y_j: [T; 3], p r: T) = formula)`: one formula, its value and its gradients; `no gradient`
-/// in front where the result is an index.
+/// in front where the result is an index, `together` where value and gradients come from one call.
 macro_rules! case {
     (no gradient $name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
         case!(@ $name ($($axis $var $ty),*) ($($formula)*) |_case, _inputs, _data, _engine| {});
+    };
+    (together $name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
+        case!(@ $name ($($axis $var $ty),*) ($($formula)*) |case, inputs, data, engine| {
+            let result = on!(engine, formula::<f64>($(&$var),*)).eval().expect("evaluates");
+            let cotangent = result.cotangent(&mut data);
+            let both = on!(engine, formula::<f64>($(&$var),*)).value_and_vjp(&cotangent);
+            let (value, gradients) = both.expect("differentiates");
+            case.value::<f64>(inputs, &value.flat(), engine);
+            let found = [$(gradients.$var.flat()),*];
+            case.gradients::<f64>(inputs, &cotangent.flat(), &found, engine);
+        });
     };
     ($name:ident($($axis:ident $var:ident: $ty:tt),*) = $($formula:tt)*) => {
         case!(@ $name ($($axis $var $ty),*) ($($formula)*) |case, inputs, data, engine| {

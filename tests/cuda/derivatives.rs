@@ -36,6 +36,10 @@ fn every_method<T: Float + From64>() {
         &Array1::from(vec![found.radius]),
         &Array1::from(vec![expected.radius]),
     );
+    let (value, both) = on(GPU).value_and_vjp(&e).unwrap();
+    close(&value, &on(CPU).eval().unwrap());
+    close(&both.x_i, &expected.x_i);
+    close(&both.y_j, &expected.y_j);
     // One at a time, by the passes of the fused derivative.
     close(&on(GPU).grad_x_i(&e).unwrap(), &expected.x_i);
     close(&on(GPU).grad_y_j(&e).unwrap(), &expected.y_j);
@@ -110,7 +114,10 @@ on_stand_in! {
         close(&found.0, &expected.0);
         assert_eq!(found.1, expected.1);
         close(&found.2, &expected.2);
+        let (value, both) = on(GPU).value_and_vjp((&x, (), &x)).unwrap();
+        assert_eq!(value.1, expected.1);
         let (found, expected) = (on(GPU).vjp((&x, (), &x)).unwrap(), on(CPU).vjp((&x, (), &x)).unwrap());
+        close(&both.y_j, &expected.y_j);
         close(&found.x_i, &expected.x_i);
         close(&found.y_j, &expected.y_j);
     }

@@ -18,7 +18,7 @@ cd "$(dirname "$0")" || exit 1
 points=${1:-100000}
 rm -f ours.jsonl pykeops.jsonl
 echo "== conformance suite on CUDA device 0"
-for suite in operations conformance; do
+for suite in operations conformance together; do
     KEOPS_REQUIRE_GPU=1 timeout 120 "./$suite" --test-threads=4 || { echo "the suite $suite failed"; exit 1; }
 done
 echo "== keops, $points x $points"
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             .map(|_| ())
             .map_err(|error| format!("{}: {error}", from.display()))
     };
-    for suite in ["operations", "conformance"] {
+    for suite in ["operations", "conformance", "together"] {
         let program = build(
             &["test", "--no-run", "--package", "keops", "--test", suite],
             &[],

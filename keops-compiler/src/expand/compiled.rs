@@ -67,7 +67,9 @@ pub(super) enum Role {
     Eval,
     /// The vector-Jacobian product with respect to all inputs.
     Vjp,
-    /// The same with respect to one input.
+    /// The formula, then the vector-Jacobian product. Not there where it takes too much of something.
+    ValueAndVjp,
+    /// The vector-Jacobian product with respect to one input.
     Grad(usize),
     /// The Jacobian-vector product for tangents of all inputs.
     Jvp,
@@ -105,6 +107,11 @@ impl Compiled {
         if item.is_differentiable() {
             let all: Vec<usize> = (0..item.formula.inputs.len()).collect();
             item.add(Role::Vjp, item.formula.vjp(&all).compile());
+            let both = item.formula.value_and_vjp().compile();
+            // The two one after the other are within the limits then, or are reported.
+            if both.excess.is_none() {
+                item.add(Role::ValueAndVjp, both);
+            }
             for n in all {
                 item.add(Role::Grad(n), item.formula.vjp(&[n]).compile());
             }
@@ -125,6 +132,7 @@ impl Compiled {
         match role {
             Role::Eval => self.name.to_string(),
             Role::Vjp => format!("{}_vjp", self.name),
+            Role::ValueAndVjp => format!("{}_value_and_vjp", self.name),
             Role::Jvp => format!("{}_jvp", self.name),
             Role::Grad(n) => format!("{}_grad_{}", self.name, self.formula.inputs[n].name),
         }
@@ -134,7 +142,9 @@ impl Compiled {
         if let Some(excess) = function.excess {
             let what = match role {
                 Role::Eval => "the formula".to_string(),
-                Role::Vjp => "its derivative with respect to all variables".to_string(),
+                Role::Vjp | Role::ValueAndVjp => {
+                    "its derivative with respect to all variables".to_string()
+                }
                 Role::Grad(n) => format!(
                     "its derivative with respect to `{}`",
                     self.formula.inputs[n].name

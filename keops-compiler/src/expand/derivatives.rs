@@ -32,8 +32,10 @@ pub(super) fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
     let backward = item
         .functions
         .iter()
-        .filter(|f| matches!(f.role, Role::Vjp | Role::Grad(_)));
+        .filter(|f| f.role != Role::Eval && f.role != Role::Jvp);
     let methods = backward.map(|f| derivative_method(item, names, f));
+    let has_both = item.functions.iter().any(|f| f.role == Role::ValueAndVjp);
+    let both = (!has_both).then(|| value_then_vjp(item, names));
     let forward = item
         .functions
         .iter()
@@ -53,6 +55,7 @@ pub(super) fn derivatives(item: &Compiled, names: &ItemNames) -> TokenStream {
         #(#passes)*
         impl<#declared P: k::Place> #call<'_, #used P> {
             #(#methods)*
+            #both
         }
         #(#forward)*
     }
@@ -183,39 +186,35 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
             let (ty, take) = output(input.axis, input.ty());
             (format_ident!("grad_{}", input.name), ty, take, doc)
         }
-        _ => {
+        role => {
             let fields = inputs.iter().map(|input| {
                 let field = ident(&input.name);
                 let (_, take) = output(input.axis, input.ty());
                 quote!(#field: #take)
             });
-            let doc = " The derivatives of Σ ⟨e, result⟩ with respect to all inputs (the vector-Jacobian product).";
-            (
-                ident("vjp"),
+            let (ty, value) = (
                 quote!(#gradient<#used P>),
                 quote!(#gradient { #(#fields),* }),
-                doc.to_owned(),
-            )
+            );
+            if role == Role::ValueAndVjp {
+                let (of_value, take) = result(item);
+                (
+                    ident(VALUE_AND_VJP),
+                    quote!((#of_value, #ty)),
+                    quote!((#take, #value)),
+                    VALUE_AND_VJP_DOC.to_owned(),
+                )
+            } else {
+                let doc = " The derivatives of Σ ⟨e, result⟩ with respect to all inputs (the vector-Jacobian product).";
+                (ident("vjp"), ty, value, doc.to_owned())
+            }
         }
     };
     let statics = function_static(item, function, "FUNCTION");
     let code = code(item, function, "FUNCTION");
     let cotangents: Vec<Option<&Input>> = cotangents(item, &function.function);
-    let names: Vec<Ident> = (0..cotangents.len())
-        .map(|n| format_ident!("cotangent_{}", n))
-        .collect();
-    let types = cotangents.iter().map(|c| match c {
-        Some(input) => {
-            let ty = cotangent_type(input.axis, input.ty());
-            quote!(impl #ty)
-        }
-        None => quote!(()),
-    });
-    let (argument, pattern) = if item.is_tuple {
-        (quote!((#(#types,)*)), quote!((#(#names,)*)))
-    } else {
-        (quote!(#(#types)*), quote!(#(#names)*))
-    };
+    let names = cotangent_variables(cotangents.len());
+    let (argument, pattern) = cotangent_argument(item, &cotangents);
     let bound: Vec<TokenStream> = cotangents
         .iter()
         .zip(&names)
@@ -251,6 +250,61 @@ fn derivative_method(item: &Compiled, names: &ItemNames, function: &NamedFunctio
             let mut values = k::call::<T>(&#code, &inputs, &self.options)?;
             Ok(#value)
         }
+    }
+}
+
+/// The name and the documentation of the method that gives both.
+const VALUE_AND_VJP: &str = "value_and_vjp";
+const VALUE_AND_VJP_DOC: &str = " The value as of `eval` and the derivatives as of `vjp`, which share what both need: reductions that \
+                                 both read run once, and those over the same rows in one pass.";
+
+/// The method that gives both, where they are too large for one function.
+fn value_then_vjp(item: &Compiled, names: &ItemNames) -> TokenStream {
+    let Some(vjp) = item.functions.iter().find(|f| f.role == Role::Vjp) else {
+        return quote!();
+    };
+    let gradient = &names.gradient;
+    let (_, used) = value_type(item);
+    let (argument, _) = cotangent_argument(item, &cotangents(item, &vjp.function));
+    let (of_value, _) = result(item);
+    let method = ident(VALUE_AND_VJP);
+    quote! {
+        /// The value as of `eval` and the derivatives as of `vjp`, one after the other.
+        ///
+        /// `e` is the cotangent: rows of the result's shape.
+        ///
+        /// # Errors
+        /// As for `eval`, and where `e` does not have the result's shape.
+        pub fn #method<'e>(&self, e: #argument) -> Result<(#of_value, #gradient<#used P>), k::Error> {
+            let gradient = self.vjp(e)?;
+            Ok((self.eval()?, gradient))
+        }
+    }
+}
+
+fn cotangent_variables(count: usize) -> Vec<Ident> {
+    (0..count)
+        .map(|n| format_ident!("cotangent_{}", n))
+        .collect()
+}
+
+/// The type of the cotangent argument, and the pattern that takes it apart.
+fn cotangent_argument(
+    item: &Compiled,
+    cotangents: &[Option<&Input>],
+) -> (TokenStream, TokenStream) {
+    let names = cotangent_variables(cotangents.len());
+    let types = cotangents.iter().map(|c| match c {
+        Some(input) => {
+            let ty = cotangent_type(input.axis, input.ty());
+            quote!(impl #ty)
+        }
+        None => quote!(()),
+    });
+    if item.is_tuple {
+        (quote!((#(#types,)*)), quote!((#(#names,)*)))
+    } else {
+        (quote!(#(#types)*), quote!(#(#names)*))
     }
 }
 

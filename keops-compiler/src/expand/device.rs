@@ -82,14 +82,15 @@ pub(super) fn modules(items: &[&Compiled]) -> Result<Vec<Result<String, String>>
     }
 }
 
-/// The kernels that get device code: those of the formula, of the fused derivative and of the derivative along tangents. A
+/// The kernels that get device code: those of the formula, of the fused derivative, of both in one and of the derivative
+/// along tangents. A
 /// device computes the derivative with respect to one input by those passes of the fused one that it needs: entries of its
 /// own would only make the module and the build longer.
 fn device_kernels(item: &Compiled) -> BTreeSet<usize> {
     let functions = item
         .functions
         .iter()
-        .filter(|f| matches!(f.role, Role::Eval | Role::Vjp | Role::Jvp));
+        .filter(|f| !matches!(f.role, Role::Grad(_)));
     functions.flat_map(|f| f.kernels.iter().copied()).collect()
 }
 

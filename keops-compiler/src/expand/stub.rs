@@ -46,6 +46,7 @@ fn stub(signature: &Signature) -> TokenStream {
             pub fn accumulate(self, _: ::keops::Accumulate) -> Self { self }
             pub fn eval<R>(&self) -> ::core::result::Result<R, ::keops::Error> { loop {} }
             pub fn vjp<E, R>(&self, _: E) -> ::core::result::Result<R, ::keops::Error> { loop {} }
+            pub fn value_and_vjp<E, R>(&self, _: E) -> ::core::result::Result<R, ::keops::Error> { loop {} }
             #(pub fn #gradients<E, R>(&self, _: E) -> ::core::result::Result<R, ::keops::Error> { loop {} })*
         }
         #[allow(dead_code, unused_variables, clippy::all)]
