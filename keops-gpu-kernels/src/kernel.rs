@@ -144,6 +144,13 @@ pub trait Kernel<T: Real>: Copy + 'static {
     const LONG: bool = false;
     /// Whether [`Kernel::bounds`] may leave rows out.
     const BOUNDED: bool = false;
+    /// Raw outer columns that are subtracted from inner ones, as bits: rows that are near one another in these are treated
+    /// alike. 0 where that is not known.
+    const NEAR_OUTER: u64 = 0;
+    /// The same of raw inner columns.
+    const NEAR_INNER: u64 = 0;
+    /// Whether all reducers are sums, and their terms may be exactly 0 for many pairs: beyond a radius, say.
+    const VANISHES: bool = false;
     /// Accumulators in registers while a block of inner rows is folded.
     type State<A: Copy>: Words<A>;
 

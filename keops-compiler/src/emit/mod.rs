@@ -7,7 +7,7 @@
 mod statements;
 
 use crate::lower::bounds::{Linear, Within};
-use crate::lower::cost::{Cost, has_fused_loops, is_long};
+use crate::lower::cost::{Cost, Nearness, has_fused_loops, is_long};
 use crate::lower::kernel::KernelIr;
 use crate::lower::{Reducer, Slot, unroll};
 use statements::{Lengths, Names, write_block};
@@ -97,6 +97,10 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         ("LONG", is_long(&ir.step)),
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
+    }
+    // With const parameters column numbers are not those of every value.
+    if dialect.dimensions.is_empty() {
+        nearness(&mut out, Nearness::of(ir));
     }
     bounds(&mut out, t, ir);
     let lengths = if dialect.dimensions.is_empty() {
@@ -193,6 +197,20 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
     );
     out.push_str("}\n};\n");
     out
+}
+
+/// Writes which rows are near one another, if that is known.
+fn nearness(out: &mut String, near: Nearness) {
+    if near.outer != 0 {
+        let Nearness { outer, inner, .. } = near;
+        let _ = writeln!(
+            out,
+            "const NEAR_OUTER: u64 = {outer};\nconst NEAR_INNER: u64 = {inner};"
+        );
+    }
+    if near.vanishes {
+        let _ = writeln!(out, "const VANISHES: bool = true;");
+    }
 }
 
 /// Writes which inner rows can matter, if that is known.

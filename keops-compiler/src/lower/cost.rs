@@ -1,7 +1,7 @@
 //! What one pair costs: the primitives of a kernel's pair part, counted, loops included.
 
 use super::kernel::KernelIr;
-use super::{Operand, Prim, Stmt};
+use super::{Operand, Prim, Reducer, Space, Stmt};
 use std::fmt;
 
 /// Cost of one pair.
@@ -96,6 +96,84 @@ pub fn is_long(stmts: &[Stmt]) -> bool {
         stmts.iter().map(of).sum()
     }
     length(stmts) > LONG
+}
+
+/// Which raw columns are subtracted from one another across the axes, outer and inner, as bits; and whether the terms of sums
+/// may vanish for many pairs. Nothing where that is of no use, or not known: where inner rows are not read as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nearness {
+    /// Outer columns.
+    pub outer: u64,
+    /// Inner columns.
+    pub inner: u64,
+    /// Whether all reducers are sums whose terms may vanish.
+    pub vanishes: bool,
+}
+
+impl Nearness {
+    /// That of a kernel.
+    pub fn of(ir: &KernelIr) -> Nearness {
+        let sums = ir.slots.iter().all(|slot| slot.reducer == Reducer::Sum);
+        let extrema = |reducer| matches!(reducer, Reducer::Min | Reducer::Max | Reducer::KMin(_));
+        let useful = sums || ir.slots.iter().all(|slot| extrema(slot.reducer));
+        if !ir.inner_plain || ir.slots.is_empty() || !useful {
+            return Nearness::default();
+        }
+        let mut near = Nearness {
+            vanishes: sums && ir.bounds.is_none() && may_vanish(&ir.step),
+            ..Nearness::default()
+        };
+        near.block(&ir.step, ir);
+        // As many as a curve can go through, or sums are not asked.
+        near.vanishes &= [near.outer, near.inner]
+            .iter()
+            .all(|mask| (1..=4).contains(&mask.count_ones()));
+        near
+    }
+
+    fn block(&mut self, stmts: &[Stmt], ir: &KernelIr) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Let(_, Prim::Sub | Prim::SqdiffAdd, args) => {
+                    let column = |operand: &Operand| match operand {
+                        Operand::Column(space, ix) => Some((*space, ix.constant()?)),
+                        _ => None,
+                    };
+                    let (Some(a), Some(b)) = (column(&args[0]), column(&args[1])) else {
+                        continue;
+                    };
+                    let (outer, inner) = match (a, b) {
+                        ((Space::Outer, x), (Space::Inner, y))
+                        | ((Space::Inner, y), (Space::Outer, x)) => (x, y),
+                        _ => continue,
+                    };
+                    if outer < ir.outer_raw.min(64) && inner < ir.inner_raw.min(64) {
+                        self.outer |= 1 << outer;
+                        self.inner |= 1 << inner;
+                    }
+                }
+                Stmt::Loop(_, _, body) => self.block(body, ir),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether some factor may be exactly 0 for many pairs.
+fn may_vanish(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Let(_, prim, _) => matches!(
+            prim,
+            Prim::Exp
+                | Prim::Exp2Sum
+                | Prim::Exp2SumNonpositive
+                | Prim::PickMin
+                | Prim::PickMax
+                | Prim::Select
+        ),
+        Stmt::Loop(_, _, body) => may_vanish(body),
+        _ => false,
+    })
 }
 
 /// Whether there are loops, and each is a chain of single fused operations: the loop's accumulator is the only number per

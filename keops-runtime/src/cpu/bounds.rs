@@ -52,6 +52,22 @@ impl Interval {
         }
     }
 
+    /// Exactly zero, of either sign.
+    const ZERO: Interval = Interval {
+        lo: 0.0,
+        hi: 0.0,
+        nan: false,
+    };
+
+    fn is_zero(self) -> bool {
+        self == Interval::ZERO
+    }
+
+    /// Whether a product with zero is zero.
+    fn is_number(self) -> bool {
+        self.is_finite() && !self.nan
+    }
+
     fn is_finite(self) -> bool {
         self.lo > f64::NEG_INFINITY && self.hi < f64::INFINITY
     }
@@ -140,6 +156,17 @@ impl<T: Real> Bounds<T> {
         }
     }
 
+    /// Whether a·b is exactly zero: a factor is.
+    fn is_zero_product(self, a: Interval, b: Interval) -> bool {
+        a.is_zero() && b.is_number() || b.is_zero() && a.is_number()
+    }
+
+    /// 0 where an exponential of `a` is 0 in every instruction set, being below half of the smallest number there is:
+    /// `least` is the exponent at f32, then at f64.
+    fn vanishing(self, a: Interval, least: [f64; 2]) -> Option<Interval> {
+        (!a.nan && a.hi < least[usize::from(T::IS_F64)]).then_some(Interval::ZERO)
+    }
+
     /// p + c, where p is a product that may have been rounded.
     fn plus(self, p: Interval, c: Interval) -> Interval {
         if !c.is_finite() || !p.is_finite() {
@@ -177,18 +204,30 @@ impl<T: Float> Isa for Bounds<T> {
         Interval::of(x.widened())
     }
     fn add(self, a: Interval, b: Interval) -> Interval {
-        self.plus(a, b)
+        if a.is_zero() {
+            b
+        } else if b.is_zero() {
+            a
+        } else {
+            self.plus(a, b)
+        }
     }
     fn sub(self, a: Interval, b: Interval) -> Interval {
-        self.plus(a, self.neg(b))
+        self.add(a, self.neg(b))
     }
     fn mul(self, a: Interval, b: Interval) -> Interval {
+        if self.is_zero_product(a, b) {
+            return Interval::ZERO;
+        }
         let products = self.products(a, b);
         products.map_or(Interval::EVERYTHING, |v| self.rounded(v, v.size(), 1.0))
     }
     fn div(self, a: Interval, b: Interval) -> Interval {
         if b.lo <= 0.0 && b.hi >= 0.0 || !b.is_finite() {
             return Interval::EVERYTHING;
+        }
+        if a.is_zero() && !b.nan {
+            return Interval::ZERO;
         }
         let inverse = Interval {
             lo: 1.0 / b.hi,
@@ -199,6 +238,9 @@ impl<T: Float> Isa for Bounds<T> {
         quotients.map_or(Interval::EVERYTHING, |v| self.rounded(v, v.size(), 1.0))
     }
     fn fma(self, a: Interval, b: Interval, c: Interval) -> Interval {
+        if self.is_zero_product(a, b) {
+            return c;
+        }
         let products = self.products(a, b);
         products.map_or(Interval::EVERYTHING, |p| self.plus(p, c))
     }
@@ -206,6 +248,9 @@ impl<T: Float> Isa for Bounds<T> {
         self.fma(self.neg(a), b, c)
     }
     fn square(self, a: Interval) -> Interval {
+        if a.is_zero() {
+            return a;
+        }
         let v = self.squares(a);
         self.rounded(v, v.size(), 1.0)
     }
@@ -328,13 +373,15 @@ impl<T: Float> Isa for Bounds<T> {
         }
     }
     fn exp(self, a: Interval) -> Interval {
-        self.function(a.map(f64::exp))
+        self.vanishing(a, [-110.0, -750.0])
+            .unwrap_or_else(|| self.function(a.map(f64::exp)))
     }
     fn exp2_sum(self, a: Interval) -> Interval {
-        self.function(a.map(f64::exp2))
+        self.vanishing(a, [-155.0, -1080.0])
+            .unwrap_or_else(|| self.function(a.map(f64::exp2)))
     }
     fn exp2_sum_nonpositive(self, a: Interval) -> Interval {
-        self.function(a.map(f64::exp2))
+        self.exp2_sum(a)
     }
     fn log(self, a: Interval) -> Interval {
         if a.lo > 0.0 && a.is_finite() {
@@ -419,7 +466,8 @@ impl ColumnsMut<Interval> for Watched<'_> {
 
 /// Whether any pair of the boxes `outer` and `inner` can change a state whose words are in `state`.
 ///
-/// Only for kernels of extrema, whose registers are the words of the state row.
+/// Only for kernels of extrema, whose registers are the words of the state row; and for kernels of sums, with the neutral state:
+/// what leaves that as it is adds nothing to any other.
 pub(crate) fn may_change<T: Float, K: Kernel<T>>(
     parameters: &[Interval],
     outer: &[Interval],

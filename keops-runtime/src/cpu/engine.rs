@@ -241,6 +241,18 @@ impl<T: Float> Job<'_, T> {
         row(begin).min(row(end))..row(end)
     }
 
+    /// Folds all inner rows into the state rows of `blocks` blocks of outer rows, a multiple of R, on this thread. The error
+    /// is the number of bytes that could not be allocated.
+    pub(super) fn fold_all(&self, x: &[T], blocks: usize, state: &mut [T]) -> Result<(), usize> {
+        let rows = blocks * self.entry.lanes;
+        let work = self.work(rows);
+        let lengths = [work.raw, work.used, work.rows, work.across];
+        let mut scratch = Scratch::new::<T>(&lengths)?;
+        let memory = scratch.split::<T, 4>(lengths);
+        self.fold(x, rows, blocks, state, 0..self.n, &work, memory);
+        Ok(())
+    }
+
     /// Merges the state rows `other` into `first`, row by row.
     fn merge(&self, first: &mut [T], other: &[T]) {
         let lanes = self.entry.lanes;

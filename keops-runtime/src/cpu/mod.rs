@@ -19,4 +19,5 @@ pub(crate) mod shape;
 pub(crate) mod table;
 pub(crate) mod tile;
 pub(crate) mod tokens;
+mod transpose;
 pub(crate) mod write;

@@ -10,6 +10,8 @@ use keops_gpu_kernels::real::{NONE, Real};
 use ndarray::{ArrayView1, ArrayView2, ArrayView3, Axis};
 use num_complex::Complex;
 
+use super::transpose::rows_to_lanes;
+
 /// Rows to be read: `r` × `c` numbers each, anywhere in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a, T> {
@@ -236,7 +238,15 @@ impl<'a, T: Real> Source<'a, T> {
             // SAFETY: as below; `next_c` is the number of lanes wherever neighbouring lanes are neighbours in memory.
             unsafe {
                 let from = at.offset(begin);
+                // Short rows of a known length become straight code.
+                let columns_are = |c| columns == c;
                 match layout.lanes {
+                    8 if columns_are(1) => {
+                        transpose::<8, T>(from, step, count, 1, to, layout.next_block)
+                    }
+                    8 if columns_are(3) => {
+                        transpose::<8, T>(from, step, count, 3, to, layout.next_block)
+                    }
                     2 => transpose::<2, T>(from, step, count, columns, to, layout.next_block),
                     4 => transpose::<4, T>(from, step, count, columns, to, layout.next_block),
                     8 => transpose::<8, T>(from, step, count, columns, to, layout.next_block),
@@ -320,7 +330,7 @@ unsafe fn copy_rows<const C: usize, T: Copy>(
 /// # Safety
 /// `from + k * step` is readable, `columns` numbers each, and the places of row k are writable, for k below `count`.
 #[inline(always)]
-unsafe fn transpose<const L: usize, T: Copy>(
+unsafe fn transpose<const L: usize, T: Real>(
     from: *const T,
     step: isize,
     count: usize,
@@ -335,11 +345,7 @@ unsafe fn transpose<const L: usize, T: Copy>(
             let from = from.wrapping_offset(done as isize * step);
             let to = to.add(done / L * next_block);
             if done + L <= count {
-                for c in 0..columns {
-                    for lane in 0..L {
-                        *to.add(c * L + lane) = *from.offset(lane as isize * step + c as isize);
-                    }
-                }
+                rows_to_lanes::<L, T>(from, step, columns, to);
             } else {
                 for lane in 0..count - done {
                     for c in 0..columns {
@@ -508,9 +514,11 @@ fn by_lanes<T: Real>(
         column += source.columns();
     }
     if index < columns {
-        for k in 0..count {
-            to[k / lanes * next_block + index * lanes + k % lanes] =
-                T::from_index(row(first, k, order));
+        for (block, from) in (0..count).step_by(lanes).enumerate() {
+            let vector = &mut to[block * next_block + index * lanes..][..lanes.min(count - from)];
+            for (lane, place) in vector.iter_mut().enumerate() {
+                *place = T::from_index(row(first, from + lane, order));
+            }
         }
     }
     // Lanes without a row repeat the last one.

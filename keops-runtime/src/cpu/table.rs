@@ -66,7 +66,7 @@ pub struct Table<T> {
     pub(crate) bounds: Option<Bounds<T>>,
     /// Merges a state row (second) into another, each with the distance of its words.
     pub(crate) combine: unsafe fn(*mut T, usize, *const T, usize),
-    /// Whether boxes of rows can change states, where all reducers are extrema.
+    /// Whether boxes of rows can change states, where all reducers are extrema, or sums whose terms may vanish.
     pub(crate) may_change: Option<MayChange>,
     #[cfg(target_arch = "x86_64")]
     avx512: Entry<T>,
@@ -354,7 +354,7 @@ pub const fn table<T: Float, K: Kernel<T>>() -> Table<T> {
             None
         },
         combine: scalar::combine::<T, K>,
-        may_change: if is_extrema::<T, K>() {
+        may_change: if is_extrema::<T, K>() || K::VANISHES {
             Some(bounds::may_change::<T, K>)
         } else {
             None

@@ -39,6 +39,9 @@ pub(crate) struct Sizes {
     pub(crate) inner_index: usize,
     /// Whether raw inner rows are inner rows.
     pub(crate) inner_plain: bool,
+    /// Raw outer and inner columns that tell which rows are near one another, as bits; 0 where that is not known.
+    pub(crate) near_outer: u64,
+    pub(crate) near_inner: u64,
     /// Words of a state row.
     pub(crate) state: usize,
     /// Columns of an output row.
@@ -63,6 +66,11 @@ impl<T: Real, K: Kernel<T>> SizesOf<T, K> {
             !K::INNER_PLAIN || K::INNER == K::INNER_USED,
             "a plain inner row has its raw columns"
         );
+        assert!(
+            (K::OUTER >= 64 || K::NEAR_OUTER >> K::OUTER == 0)
+                && (K::INNER >= 64 || K::NEAR_INNER >> K::INNER == 0),
+            "raw columns"
+        );
         Sizes {
             params_raw: K::PARAMS,
             params: K::PARAMS + K::PARAMS_DERIVED,
@@ -84,6 +92,8 @@ impl<T: Real, K: Kernel<T>> SizesOf<T, K> {
                 NO_INDEX
             },
             inner_plain: K::INNER_PLAIN,
+            near_outer: K::NEAR_OUTER,
+            near_inner: K::NEAR_INNER,
             state: K::ROW,
             out: K::OUT,
         }

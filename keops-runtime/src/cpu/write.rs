@@ -97,6 +97,24 @@ impl<T: Real> Sink<'_, T> {
         self.columns
     }
 
+    /// Writes one row, whose numbers from `column` on are `lanes` apart in `from`.
+    ///
+    /// # Safety
+    /// Nobody else writes this row at the same time.
+    pub(crate) unsafe fn write_row(&self, row: usize, from: &[T], lanes: usize, column: usize) {
+        assert!(row < self.rows);
+        let numbers = from[column * lanes..].iter().step_by(lanes);
+        for (c, &x) in (0..self.columns).zip(numbers) {
+            // SAFETY: as for `write`.
+            unsafe {
+                match self.to {
+                    To::Values(to) => to.add(row * self.columns + c).write(x),
+                    To::Indices(to) => to.add(row * self.columns + c).write(index(x)),
+                }
+            }
+        }
+    }
+
     /// Writes rows `rows` from `from`, lane-wise blocks of `all` columns of which this output has those from `column` on.
     ///
     /// # Safety
@@ -110,23 +128,50 @@ impl<T: Real> Sink<'_, T> {
         column: usize,
     ) {
         assert!(rows.end <= self.rows && column + self.columns <= all);
-        for (k, row) in rows.enumerate() {
-            let place = k / lanes * all * lanes + k % lanes + column * lanes;
-            for c in 0..self.columns {
-                let x = from[place + c * lanes];
-                // SAFETY: `Room::new` reserved memory for the row; the caller vouches for the rest.
-                unsafe {
-                    match self.to {
-                        To::Values(to) => to.add(row * self.columns + c).write(x),
-                        To::Indices(to) => {
-                            to.add(row * self.columns + c).write(match x.to_index() {
-                                NONE => usize::MAX,
-                                j => j as usize,
-                            })
-                        }
-                    }
+        let count = rows.len();
+        assert!(count.div_ceil(lanes) * lanes * all <= from.len());
+        let width = self.columns;
+        for (block, first) in (0..count).step_by(lanes).enumerate() {
+            let vectors = &from[(block * all + column) * lanes..][..width * lanes];
+            let used = lanes.min(count - first);
+            let at = (rows.start + first) * width;
+            // SAFETY: `Room::new` reserved memory for rows below `self.rows`; the caller vouches for the rest.
+            unsafe {
+                match self.to {
+                    To::Values(to) => scatter(vectors, lanes, used, width, to.add(at), |x| x),
+                    To::Indices(to) => scatter(vectors, lanes, used, width, to.add(at), index),
                 }
             }
+        }
+    }
+}
+
+/// An index as users see it.
+#[inline(always)]
+fn index<T: Real>(x: T) -> usize {
+    match x.to_index() {
+        NONE => usize::MAX,
+        j => j as usize,
+    }
+}
+
+/// Writes the first `used` lanes of `width` vectors as rows of `width` numbers.
+///
+/// # Safety
+/// `to` is writable, `used` × `width` elements; `used` is at most `lanes`.
+#[inline(always)]
+unsafe fn scatter<T: Copy, E>(
+    vectors: &[T],
+    lanes: usize,
+    used: usize,
+    width: usize,
+    to: *mut E,
+    value: impl Fn(T) -> E,
+) {
+    for (c, vector) in vectors.chunks_exact(lanes).enumerate() {
+        for (lane, &x) in vector[..used].iter().enumerate() {
+            // SAFETY: lane is below `used`, c below `width`.
+            unsafe { to.add(lane * width + c).write(value(x)) };
         }
     }
 }

@@ -10,3 +10,4 @@ mod passes;
 mod pruning;
 mod sums;
 mod threads;
+mod vanishing;
