@@ -168,9 +168,9 @@ def pykeops_case(case, dtype, d):
     with_b = "b" in formula or options.get("formula2")
     names += [f"b=Vj({columns})"] if with_b else []
     names += ["e=Vi(1)"] if case == "gauss_grad" else []
-    g = Genred(formula, names, reduction_op=reduction, axis=1, **options)
     scheme = {"sum_scheme": "direct_sum"} if tuned and reduction == "Sum" else {}
-    return lambda x, y, b, e: g(x, y, *([b] if with_b else []), *([e] if case == "gauss_grad" else []), backend="CPU", **scheme)
+    g = Genred(formula, names, reduction_op=reduction, axis=1, **options, **scheme)
+    return lambda x, y, b, e: g(x, y, *([b] if with_b else []), *([e] if case == "gauss_grad" else []), backend="CPU")
 
 
 def kdtree_case(case, dtype, d):

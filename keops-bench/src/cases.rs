@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 keops! {
     fn gauss_3<T>(x_i: [T; 3], y_j: [T; 3], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
+    fn gauss_narrow<T>(x_i: [T; 3], y_j: [T; 3], b_j: T) = sum_j exp(-1e5 * sqdist(x_i, y_j)) * b_j;
     fn gauss_10<T>(x_i: [T; 10], y_j: [T; 10], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
     fn gauss_64<T>(x_i: [T; 64], y_j: [T; 64], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
     fn logsumexp_3<T>(x_i: [T; 3], y_j: [T; 3]) = logsumexp_j(-sqdist(x_i, y_j));
@@ -24,7 +25,7 @@ keops! {
 
 /// For messages.
 pub(crate) const NAMES: &str = "gauss (D = 3, 10, 64, and at f32 those of sweep.rs), gauss_grad, gauss_gradients (all three), \
-                                gauss_columns (b of 100 columns), logsumexp, argmin (3, 64), argkmin10, dist, laplace, cauchy \
+                                gauss_and_gradients (and the value), gauss_narrow (zero beyond 0.03), gauss_columns (b of 100 columns), logsumexp, argmin (3, 64), argkmin10, dist, laplace, cauchy \
                                 and softmaxweight (3)";
 
 /// Something to run.
@@ -80,6 +81,11 @@ pub(crate) fn case<T: Number>(name: &str, d: usize, m: usize, n: usize) -> Optio
             let g = gauss_3(&p.x, &p.y, &p.b).vjp(&p.e).unwrap_or_else(|e| panic!("{e}"));
             Output::Kept(Box::new(move || Output::values(g.x_i.into_iter().chain(g.y_j).chain(g.b_j))))
         }, gauss_gradients;
+        "gauss_and_gradients", 3, uniform: |p| {
+            let (a, g) = gauss_3(&p.x, &p.y, &p.b).value_and_vjp(&p.e).unwrap_or_else(|e| panic!("{e}"));
+            Output::Kept(Box::new(move || Output::values(a.into_iter().chain(g.x_i).chain(g.y_j).chain(g.b_j))))
+        }, gauss_and_gradients;
+        "gauss_narrow", 3, uniform: |p| Output::of(gauss_narrow(&p.x, &p.y, &p.b).eval()), gauss_narrow;
         "logsumexp", 3, uniform: |p| Output::of(logsumexp_3(&p.x, &p.y).eval()), logsumexp;
         "argmin", 3, uniform: |p| Output::of_indices(argmin_3(&p.x, &p.y).eval()), argmin;
         "argmin", 64, uniform: |p| Output::of_indices(argmin_64(&p.x, &p.y).eval()), argmin;

@@ -27,6 +27,10 @@ pub(crate) fn gauss<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
     sum(p, |s| (-s).e())
 }
 
+pub(crate) fn gauss_narrow<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
+    sum(p, |s| (T::round(-1e5) * s).e())
+}
+
 pub(crate) fn dist<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
     sum(p, T::root)
 }
@@ -137,6 +141,14 @@ pub(crate) fn gauss_gradients<T: Number, const D: usize>(p: &Data<T, D>) -> Outp
     }
     let flat = in_x.into_iter().flatten().chain(in_y.into_iter().flatten());
     Output::values(flat.chain(in_b))
+}
+
+/// The sum, then its gradients.
+pub(crate) fn gauss_and_gradients<T: Number, const D: usize>(p: &Data<T, D>) -> Output {
+    match (gauss(p), gauss_gradients(p)) {
+        (Output::Values(a), Output::Values(g)) => Output::Values([a, g].concat()),
+        _ => unreachable!("both are values"),
+    }
 }
 
 /// Σ_j exp(−|x_i − y_j|²) b_j for b of many columns.

@@ -75,7 +75,14 @@ pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> 
         "more" => [true, false]
             .into_iter()
             .flat_map(|f32| {
-                ["gauss", "gauss_gradients", "gauss_columns"].map(|case| run(case, 3, f32, (m, n)))
+                [
+                    "gauss",
+                    "gauss_gradients",
+                    "gauss_and_gradients",
+                    "gauss_columns",
+                    "gauss_narrow",
+                ]
+                .map(|case| run(case, 3, f32, (m, n)))
             })
             .collect(),
         #[cfg(feature = "sweep")]
