@@ -220,7 +220,9 @@ fn parts_cover_all_inner_rows_once() {
     // Ten rows: one block of outer rows, so every block gets a part; a million of them need none.
     assert_eq!(abi::parts::<f32, K>(10, 1_000_000, 264), 261);
     assert_eq!(abi::parts::<f32, K>(1_000_000, 10, 264), 1);
-    assert_eq!(abi::states_len::<f32, K>(10, 261), 261 * 10 * 2);
+    // A state row for each lane of the one block.
+    assert_eq!(abi::scratch_len::<f32, K>(10, 261), 261 * 512 * 2);
+    assert_eq!(abi::scratch_len::<f32, K>(10, 1), 0);
 }
 
 #[test]

@@ -11,8 +11,10 @@
 //!   5. `parts: u32`, into how many parts the inner rows are split (1 where the phase is [`WHOLE`]);
 //!   6. `flush: u32`, after how many inner rows sums are merged without error into the state row; 0 for the default,
 //!      [`FLUSH_ROWS`] or a tile, whichever is more. 1 makes every term its own block;
-//!   7. `states: *mut T`, [`states_len`] values: word `c` of the state row of outer row `row` and part `part` is
-//!      `states[(part · ROW + c) · m + row]`. [`FOLD`] writes all of it, [`COMBINE`] reads it, [`WHOLE`] does not touch it;
+//!   7. `scratch: *mut T`, [`scratch_len`] values, null if that is 0: what a thread does not keep in registers. It is a column
+//!      for each thread and each of its outer rows, so that neighbouring threads use neighbouring values: word `w` of part
+//!      `part` is in `scratch[(part · words + w) · lanes + lane]` with [`scratch_words`] words and [`lanes`] lanes. The last
+//!      words are the state row, through which [`FOLD`] passes what [`COMBINE`] reads;
 //!   8. `params: *const T`, [`Kernel::PARAMS`] values;
 //!   9. one `*const T` per outer variable, one per inner variable, one pointer per output, `*mut T`; or to `u32` where a
 //!      variable or an output holds indices ([`NONE`](crate::real::NONE) for none).
@@ -26,6 +28,7 @@
 //!
 //! Block `b`'s thread `t` owns the outer rows `(b · rows_per_thread + r) · BLOCK + t`, r < [`rows_per_thread`]. Inner rows
 //! are read in tiles of [`tile_rows`], from the last tile to the first and downwards in each (see [`reduce`](crate::reduce)).
+//! The lane of such a row is its number, whether the row exists or not.
 //! Part `p` folds the rows [`part_range`] gives; parts are combined from 0 upwards, so that the result depends on the number
 //! of parts, but on nothing else of how the work was spread. Minima, maxima and their indices do not depend on it either.
 use crate::kernel::Kernel;
@@ -45,11 +48,15 @@ pub const COMBINE: u32 = 2;
 pub const MAX_PARTS: u32 = 65_535;
 /// Inner rows whose sums are kept in plain registers before they are merged without error into the state row.
 pub const FLUSH_ROWS: usize = 256;
-/// Most columns of a row that live in registers; longer rows are read where the formula uses them.
+/// Most columns of a row that live in registers; the variables' own are read where the formula uses them beyond that.
 pub const HELD_COLUMNS: usize = 16;
-/// Fewest tiles worth a part of their own: a part costs its state rows, written once and read once.
+/// Fewest tiles and fewest inner rows worth a part of their own: a part costs its state rows, written once and read once.
 pub const PART_TILES: u32 = 2;
-/// Most bytes of shared memory for a tile, one row excepted.
+/// Fewest inner rows of a part, see [`PART_TILES`].
+pub const PART_ROWS: u32 = 128;
+/// Bytes of shared memory that a block has without asking.
+pub const SHARED_BYTES: usize = 48 * 1024;
+/// Most bytes of shared memory for a tile, one register tile of rows excepted.
 const TILE_BYTES: usize = 16 * 1024;
 /// Most rows of a tile.
 const TILE_ROWS: usize = 256;
@@ -59,38 +66,125 @@ const fn words<T: Real>() -> usize {
     if T::IS_F64 { 2 } else { 1 }
 }
 
+/// Columns of an outer row.
+const fn outer_columns<T: Real, K: Kernel<T>>() -> usize {
+    K::OUTER + K::OUTER_DERIVED
+}
+
+/// Columns of an outer row that a thread keeps in registers: all, or none where they are many; then they are in its lanes of
+/// the scratch memory.
+pub const fn outer_held<T: Real, K: Kernel<T>>() -> usize {
+    let columns = outer_columns::<T, K>();
+    if columns <= HELD_COLUMNS && columns * words::<T>() <= 32 {
+        columns
+    } else {
+        0
+    }
+}
+
+/// Parameters that a thread keeps in registers: all, or only the derived ones, or none; then these are in the scratch memory.
+pub const fn params_held<T: Real, K: Kernel<T>>() -> usize {
+    let columns = K::PARAMS + K::PARAMS_DERIVED;
+    if columns <= HELD_COLUMNS {
+        columns
+    } else if K::PARAMS_DERIVED <= 8 {
+        K::PARAMS_DERIVED
+    } else {
+        0
+    }
+}
+
+/// Words of the state row in registers: all, or none. It is touched once per [`FLUSH_ROWS`].
+///
+/// Loops over what is in registers have at most 20 iterations: longer ones are not unrolled (see the child compiler's options).
+pub const fn state_held<T: Real, K: Kernel<T>>() -> usize {
+    let most = if is_wide::<T, K>() { 8 } else { 20 };
+    if K::ROW <= most && K::ROW * words::<T>() <= 32 {
+        K::ROW
+    } else {
+        0
+    }
+}
+
+/// Accumulators in registers: all, or none.
+///
+/// Many would leave room for a single pair at a time, and loads of inner rows would bound the loop. In the scratch memory
+/// each is loaded and stored once per [`inner_unroll`] pairs.
+pub const fn accumulators_held<T: Real, K: Kernel<T>>() -> usize {
+    let most = if has_outer_in_scratch::<T, K>() {
+        8
+    } else {
+        20
+    };
+    if K::ACCUMULATORS * words::<T>() <= most {
+        K::ACCUMULATORS
+    } else {
+        0
+    }
+}
+
+const fn has_outer_in_scratch<T: Real, K: Kernel<T>>() -> bool {
+    outer_held::<T, K>() != outer_columns::<T, K>()
+}
+
+const fn has_accumulators_in_scratch<T: Real, K: Kernel<T>>() -> bool {
+    accumulators_held::<T, K>() != K::ACCUMULATORS
+}
+
+/// Whether the inner loop reads the scratch memory. Then a register tile is large, so that each such load serves several pairs.
+const fn is_wide<T: Real, K: Kernel<T>>() -> bool {
+    has_outer_in_scratch::<T, K>() || has_accumulators_in_scratch::<T, K>() || K::WORK > 0
+}
+
 /// Register blocking: outer rows of one thread.
 ///
 /// Each row costs registers for its columns (if held), its state row, the accumulators (about half as many) and a few
 /// temporaries. Four rows amortise the loads of inner rows; they pay as long as a thread stays below about 90 registers, half
-/// that many rows up to about 128, one beyond. Rows too long for registers are read once per tile of [`inner_unroll`] pairs,
-/// and that many accumulators are live already. Long functions are in the code once per pair of a tile: two rows; a long
-/// pair part is in it once.
+/// that many rows up to about 128, one beyond. Long functions are in the code once per pair of a tile: two rows; a
+/// long pair part is in it once.
 pub const fn rows_per_thread<T: Real, K: Kernel<T>>() -> usize {
-    let columns = K::OUTER + K::OUTER_DERIVED;
-    let registers = (columns + K::ROW + K::ROW / 2) * words::<T>();
-    if columns > HELD_COLUMNS || registers > 28 || K::LONG {
-        1
-    } else if registers * words::<T>() > 13 || K::SPECIAL > 0 {
-        2
+    if is_wide::<T, K>() {
+        if K::SPECIAL > 0 || K::WORK > 0 || K::LARGEST_K > 8 || K::LONG {
+            1
+        } else if K::FUSED_LOOPS && !has_accumulators_in_scratch::<T, K>() && !T::IS_F64 {
+            4
+        } else {
+            2
+        }
     } else {
-        4
+        let registers = (outer_columns::<T, K>() + K::ROW + K::ROW / 2) * words::<T>();
+        if registers > 28 || K::LONG {
+            1
+        } else if registers * words::<T>() > 13 || K::SPECIAL > 0 {
+            2
+        } else {
+            4
+        }
     }
 }
 
-/// Inner rows of one register tile: consecutive rows that the pair part handles together.
+/// Inner rows of one register tile: consecutive rows that the pair part handles together, a power of two.
 ///
-/// Unrolls the inner loop where rows and state are short, as far as registers allow. Where outer rows are read from memory,
-/// makes each such load serve several pairs.
+/// Unrolls the inner loop where rows and state are short, as far as registers allow. Where scratch memory is used, makes each
+/// access serve several pairs.
 pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
-    let columns = K::OUTER + K::OUTER_DERIVED;
     let inner = K::INNER_USED * words::<T>();
     let state = K::ROW * words::<T>();
-    if K::LONG {
-        1
-    } else if columns > HELD_COLUMNS {
-        if state > 16 { 1 } else { 4 }
-    } else if K::SPECIAL > 0 {
+    if is_wide::<T, K>() {
+        let mut rows = if K::LARGEST_K > 32 || K::LONG {
+            1
+        } else if K::SPECIAL > 0 || K::WORK > 0 || K::LARGEST_K > 1 {
+            4
+        } else if has_accumulators_in_scratch::<T, K>() {
+            16 / words::<T>()
+        } else {
+            8 / words::<T>()
+        };
+        while rows > 1 && rows * inner_stride::<T, K>() > 2 * TILE_BYTES {
+            rows /= 2;
+        }
+        rows
+    } else if K::SPECIAL > 0 || K::LONG {
         1
     } else if state <= 6 && inner <= 4 {
         4
@@ -101,33 +195,45 @@ pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
     }
 }
 
-/// Columns of an outer row that a thread keeps in registers: all, or only the derived ones.
-pub const fn outer_held<T: Real, K: Kernel<T>>() -> usize {
-    let columns = K::OUTER + K::OUTER_DERIVED;
-    if columns <= HELD_COLUMNS {
-        columns
-    } else {
-        K::OUTER_DERIVED
-    }
-}
-
-/// Parameters that a thread keeps in registers: all, or only the derived ones.
-pub const fn params_held<T: Real, K: Kernel<T>>() -> usize {
-    let columns = K::PARAMS + K::PARAMS_DERIVED;
-    if columns <= HELD_COLUMNS {
-        columns
-    } else {
-        K::PARAMS_DERIVED
-    }
-}
-
 /// Columns of an inner row that the pair part finds in registers: all, loaded as 16-byte vectors, or none.
 pub const fn inner_held<T: Real, K: Kernel<T>>() -> usize {
-    if K::INNER_USED <= HELD_COLUMNS {
+    let registers = K::INNER_USED * words::<T>() * inner_unroll::<T, K>();
+    if K::INNER_USED <= HELD_COLUMNS && registers <= 64 {
         K::INNER_USED
     } else {
         0
     }
+}
+
+/// Where the accumulators are in the scratch memory, if they are there: behind the outer row's columns.
+pub const fn scratch_accumulators<T: Real, K: Kernel<T>>() -> usize {
+    outer_columns::<T, K>() - outer_held::<T, K>()
+}
+
+/// Where local arrays are in the scratch memory, one word for each inner row of a register tile.
+pub const fn scratch_work<T: Real, K: Kernel<T>>() -> usize {
+    scratch_accumulators::<T, K>() + K::ACCUMULATORS - accumulators_held::<T, K>()
+}
+
+/// Where derived parameters are in the scratch memory, if they are there.
+pub const fn scratch_params<T: Real, K: Kernel<T>>() -> usize {
+    scratch_work::<T, K>() + K::WORK * inner_unroll::<T, K>()
+}
+
+/// Where the state row is in the scratch memory.
+pub const fn scratch_state<T: Real, K: Kernel<T>>() -> usize {
+    let is_held = params_held::<T, K>() >= K::PARAMS_DERIVED;
+    scratch_params::<T, K>() + if is_held { 0 } else { K::PARAMS_DERIVED }
+}
+
+/// Words of one part of the scratch memory.
+pub const fn scratch_words<T: Real, K: Kernel<T>>() -> usize {
+    scratch_state::<T, K>() + K::ROW
+}
+
+/// Words of the scratch memory where there is one part: the state row is not there if it is in registers.
+pub const fn scratch_words_whole<T: Real, K: Kernel<T>>() -> usize {
+    scratch_state::<T, K>() + K::ROW - state_held::<T, K>()
 }
 
 /// Bytes from one inner row to the next in shared memory: a multiple of 16, so that vector loads are aligned, and not 0
@@ -137,16 +243,18 @@ pub const fn inner_stride<T: Real, K: Kernel<T>>() -> usize {
     (used * words::<T>() * 4 + 15) & !15
 }
 
-/// Inner rows of a tile in shared memory, a power of two.
+/// Inner rows of a tile in shared memory, a power of two, and at least one register tile.
 pub const fn tile_rows<T: Real, K: Kernel<T>>() -> usize {
+    let least = inner_unroll::<T, K>();
     let mut rows = TILE_ROWS;
-    while rows > 1 && rows * inner_stride::<T, K>() > TILE_BYTES {
+    while rows > least && rows * inner_stride::<T, K>() > TILE_BYTES {
         rows /= 2;
     }
     rows
 }
 
-/// Bytes of static shared memory of a block. More than 48 KiB (an inner row of 12 288 `f32`) cannot be launched.
+/// Bytes of static shared memory of a block. More than [`SHARED_BYTES`] (an inner row of 12 288 `f32`) cannot be launched, and
+/// the compiler makes no such entry.
 pub const fn shared_bytes<T: Real, K: Kernel<T>>() -> usize {
     tile_rows::<T, K>() * inner_stride::<T, K>()
 }
@@ -181,19 +289,29 @@ pub const fn part_range(n: u32, tile: u32, parts: u32, part: u32) -> (u32, u32) 
 }
 
 /// How many parts keep `blocks` blocks busy: 1 if `m` outer rows fill them, and never so many that a part is empty or has
-/// fewer than [`PART_TILES`] tiles.
+/// fewer than [`PART_TILES`] tiles or [`PART_ROWS`] rows.
 pub const fn parts<T: Real, K: Kernel<T>>(m: u32, n: u32, blocks: u32) -> u32 {
-    split(grid::<T, K>(m), tiles::<T, K>(n), blocks)
+    split(
+        grid::<T, K>(m),
+        tiles::<T, K>(n),
+        tile_rows::<T, K>() as u32,
+        blocks,
+    )
 }
 
-/// [`parts`], for `grid` blocks of outer rows and `tiles` tiles of inner ones.
-pub const fn split(grid: u32, tiles: u32, blocks: u32) -> u32 {
+/// [`parts`], for `grid` blocks of outer rows and `tiles` tiles of inner ones, of `tile` rows each.
+pub const fn split(grid: u32, tiles: u32, tile: u32, blocks: u32) -> u32 {
     if grid == 0 || grid >= blocks {
         return 1;
     }
     let mut parts = blocks / grid;
-    if parts > tiles / PART_TILES {
-        parts = tiles / PART_TILES;
+    let least = if PART_TILES * tile < PART_ROWS {
+        PART_ROWS / tile
+    } else {
+        PART_TILES
+    };
+    if parts > tiles / least {
+        parts = tiles / least;
     }
     if parts > MAX_PARTS {
         parts = MAX_PARTS;
@@ -206,7 +324,17 @@ pub const fn split(grid: u32, tiles: u32, blocks: u32) -> u32 {
     (tiles - 1) / each + 1
 }
 
-/// Values in `states` for `m` outer rows and `parts` parts.
-pub const fn states_len<T: Real, K: Kernel<T>>(m: u32, parts: u32) -> u64 {
-    parts as u64 * K::ROW as u64 * m as u64
+/// Lanes of the scratch memory for `m` outer rows: those of all threads of all blocks.
+pub const fn lanes<T: Real, K: Kernel<T>>(m: u32) -> u64 {
+    grid::<T, K>(m) as u64 * BLOCK as u64 * rows_per_thread::<T, K>() as u64
+}
+
+/// Values in the scratch memory for `m` outer rows and `parts` parts.
+pub const fn scratch_len<T: Real, K: Kernel<T>>(m: u32, parts: u32) -> u64 {
+    let words = if parts == 1 {
+        scratch_words_whole::<T, K>() as u64
+    } else {
+        parts as u64 * scratch_words::<T, K>() as u64
+    };
+    words * lanes::<T, K>(m)
 }

@@ -30,13 +30,32 @@ pub trait ColumnsMut<F>: Columns<F> {
     fn put(&mut self, c: usize, v: F);
 }
 
-/// An array of accumulators, or of other numbers, whose length only the emitted code knows.
-pub trait Words<A>: Copy + Index<usize, Output = A> + IndexMut<usize> {
+/// Numbers kept under their places from 0 on: accumulators, or the elements of local arrays. An engine has them where it
+/// likes, in registers or in memory.
+pub trait Words<A> {
+    /// The word `n`.
+    fn word(&self, n: usize) -> A;
+    /// Sets the word `n`.
+    fn set(&mut self, n: usize, a: A);
+}
+
+/// Words that are an array, whose length only the emitted code knows.
+pub trait Array<A>: Words<A> + Copy {
     /// All words equal to `a`.
     fn fill(a: A) -> Self;
 }
 
 impl<A: Copy, const N: usize> Words<A> for [A; N] {
+    #[inline(always)]
+    fn word(&self, n: usize) -> A {
+        self[n]
+    }
+    #[inline(always)]
+    fn set(&mut self, n: usize, a: A) {
+        self[n] = a;
+    }
+}
+impl<A: Copy, const N: usize> Array<A> for [A; N] {
     #[inline(always)]
     fn fill(a: A) -> Self {
         [a; N]
@@ -136,6 +155,8 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Special functions beyond an exponential that one pair takes: kernels with many get small register tiles, whose
     /// code is shorter.
     const SPECIAL: usize = 0;
+    /// The largest K of the reductions that keep the K smallest values; 0 for none, and 1 is an argument of a minimum.
+    const LARGEST_K: usize = 0;
     /// Whether every long loop of the pair part is a chain of single fused operations (a squared distance, a scalar product),
     /// so that a pair needs one register while it runs: such kernels get large register tiles.
     const FUSED_LOOPS: bool = false;
@@ -151,8 +172,14 @@ pub trait Kernel<T: Real>: Copy + 'static {
     const NEAR_INNER: u64 = 0;
     /// Whether all reducers are sums, and their terms may be exactly 0 for many pairs: beyond a radius, say.
     const VANISHES: bool = false;
-    /// Accumulators in registers while a block of inner rows is folded.
-    type State<A: Copy>: Words<A>;
+    /// Accumulators while a block of inner rows is folded.
+    const ACCUMULATORS: usize;
+    /// Words of the local arrays of the function that has most of them, those short enough for registers excepted.
+    const WORK: usize = 0;
+    /// [`Kernel::ACCUMULATORS`] words.
+    type State<A: Copy>: Array<A>;
+    /// [`Kernel::WORK`] words.
+    type Work<A: Copy>: Array<A>;
 
     /// The inner rows that can matter to the outer rows `first..=last`, out of `n`: the first and the one behind the last.
     /// The terms of all others are neutral. `p` has the derived parameters too.
@@ -162,30 +189,54 @@ pub trait Kernel<T: Real>: Copy + 'static {
         (0, n)
     }
     /// Computes the derived parameter columns from the raw ones: reads `p` and writes columns from `PARAMS` on.
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P);
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
+        s: S,
+        p: &mut P,
+        work: &mut Z,
+    );
     /// Computes the derived outer columns: reads and writes `x`, from column `OUTER` on.
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(s: S, p: &P, x: &mut X);
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
+        s: S,
+        p: &P,
+        x: &mut X,
+        work: &mut Z,
+    );
     /// Computes the inner columns that the pair part reads: reads raw columns of `y`, writes all columns of `used`.
-    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn prepare_inner<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        Y: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
+    >(
         s: S,
         p: &P,
         y: &Y,
         used: &mut W,
+        work: &mut Z,
     );
     /// Writes the neutral state.
     fn init<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, row: &mut W);
-    /// The registers at the start of a block: what persists (minima) is read from the state row, sums start at zero.
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> Self::State<S::F>;
-    /// Folds one tile of pairs into the registers.
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+    /// Writes the accumulators at the start of a block: what persists (minima) is read from the state row, sums start at zero.
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, row: &W, state: &mut A);
+    /// Folds one tile of pairs into the accumulators.
+    fn step<
+        S: Pairs<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        Y: Columns<S::F>,
+        A: Words<S::A>,
+        Z: Words<S::F>,
+    >(
         s: S,
         p: &P,
         x: &X,
         y: &Y,
-        state: &mut Self::State<S::A>,
+        state: &mut A,
+        work: &mut Z,
     );
-    /// Merges the registers into the state row at the end of a block.
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &Self::State<S::F>, row: &mut W);
+    /// Merges the accumulators into the state row at the end of a block.
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W);
     /// Merges the state row `other`, of other inner rows, into `row`. The order of the two does not change minima or
     /// arguments (ties go to the lower index), sums only in the last bit.
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V);
@@ -196,11 +247,13 @@ pub trait Kernel<T: Real>: Copy + 'static {
         X: Columns<S::F>,
         V: Columns<S::F>,
         W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
     >(
         s: S,
         p: &P,
         x: &X,
         row: &V,
         out: &mut W,
+        work: &mut Z,
     );
 }

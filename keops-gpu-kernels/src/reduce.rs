@@ -1,6 +1,6 @@
 //! The reducers: what a reduction does with registers and state rows, one module each, shared by CPU and GPU.
 //!
-//! Registers are the words `state[at..]` of the kernel's state array, a state row holds `row[at..]`; the two offsets are
+//! Registers are the words from `at` on of the kernel's accumulators, a state row holds `row[at..]`; the two offsets are
 //! unrelated. Each module offers `init` (neutral row), `begin` (registers at the start of a block of inner rows), `step`
 //! (fold a tile of pairs), `flush` (registers into the row), `combine` (two rows of different inner rows) and how the
 //! finished value is read.
@@ -106,8 +106,8 @@ pub mod prod {
         row: &V,
         row_at: usize,
     ) {
-        state[at] = row.get(row_at);
-        state[at + 1] = row.get(row_at + 1);
+        state.set(at, row.get(row_at));
+        state.set(at + 1, row.get(row_at + 1));
     }
     /// Folds a tile.
     #[inline(always)]
@@ -115,10 +115,10 @@ pub mod prod {
         let is_zero = s.eq(v, s.lit(0.0));
         let factor = s.select(is_zero, s.lit(1.0), v);
         let zeros = s.select(is_zero, s.lit(1.0), s.lit(0.0));
-        state[at + 1] = s.sum(state[at + 1], zeros);
+        state.set(at + 1, s.sum(state.word(at + 1), zeros));
         let mut q = 0;
         while q < S::ROWS {
-            state[at] = s.outer().mul(state[at], s.row(factor, q));
+            state.set(at, s.outer().mul(state.word(at), s.row(factor, q)));
             q += 1;
         }
     }
@@ -131,8 +131,8 @@ pub mod prod {
         row: &mut W,
         row_at: usize,
     ) {
-        row.put(row_at, state[at]);
-        row.put(row_at + 1, state[at + 1]);
+        row.put(row_at, state.word(at));
+        row.put(row_at + 1, state.word(at + 1));
     }
     /// Multiplies another row's product in.
     #[inline(always)]
@@ -238,7 +238,7 @@ pub mod kmin {
     ) {
         let mut c = 0;
         while c < 2 * k {
-            state[at + c] = row.get(row_at + c);
+            state.set(at + c, row.get(row_at + c));
             c += 1;
         }
     }
@@ -258,16 +258,16 @@ pub mod kmin {
             let mut value = s.row(v, q);
             let mut index = s.row(j, q);
             if k == 1 {
-                let closer = o.le(value, state[at]);
-                state[at + 1] = o.select(closer, index, state[at + 1]);
-                state[at] = o.select(closer, value, state[at]);
-            } else if o.any(o.le(value, state[at + k - 1])) {
+                let closer = o.le(value, state.word(at));
+                state.set(at + 1, o.select(closer, index, state.word(at + 1)));
+                state.set(at, o.select(closer, value, state.word(at)));
+            } else if o.any(o.le(value, state.word(at + k - 1))) {
                 let mut c = 0;
                 while c < k {
-                    let closer = o.le(value, state[at + c]);
-                    let (kept_value, kept_index) = (state[at + c], state[at + k + c]);
-                    state[at + c] = o.select(closer, value, kept_value);
-                    state[at + k + c] = o.select(closer, index, kept_index);
+                    let closer = o.le(value, state.word(at + c));
+                    let (kept_value, kept_index) = (state.word(at + c), state.word(at + k + c));
+                    state.set(at + c, o.select(closer, value, kept_value));
+                    state.set(at + k + c, o.select(closer, index, kept_index));
                     value = o.select(closer, kept_value, value);
                     index = o.select(closer, kept_index, index);
                     c += 1;
@@ -288,7 +288,7 @@ pub mod kmin {
     ) {
         let mut c = 0;
         while c < 2 * k {
-            row.put(row_at + c, state[at + c]);
+            row.put(row_at + c, state.word(at + c));
             c += 1;
         }
     }
@@ -357,19 +357,19 @@ pub mod logsumexp {
         row: &V,
         row_at: usize,
     ) {
-        state[at] = row.get(row_at);
-        state[at + 1] = s.lit(0.0);
+        state.set(at, row.get(row_at));
+        state.set(at + 1, s.lit(0.0));
     }
     /// Folds a tile. Returns the factor by which earlier sums shrink, and the weight of each pair of the tile.
     #[inline(always)]
     pub fn step<S: Pairs, R: Words<S::A>>(s: S, state: &mut R, at: usize, v: S::F) -> (S::A, S::F) {
         let o = s.outer();
-        let before = state[at];
+        let before = state.word(at);
         let max = o.pick_min(s.fold_max(before, v), o.lit(S::T::MAX));
         let shrink = exp_difference(o, before, max);
         let weight = exp_difference(s, v, s.spread(max));
-        state[at] = max;
-        state[at + 1] = s.sum(o.mul(state[at + 1], shrink), weight);
+        state.set(at, max);
+        state.set(at + 1, s.sum(o.mul(state.word(at + 1), shrink), weight));
         (shrink, weight)
     }
     /// Folds the weighted value of a tile into a numerator, with what [`step`] returned.
@@ -386,9 +386,9 @@ pub mod logsumexp {
         row: &mut W,
         row_at: usize,
     ) -> S::F {
-        let shrink = exp_difference(s, row.get(row_at), state[at]);
-        row.put(row_at, state[at]);
-        flush_sum(s, state[at + 1], shrink, row, row_at + 1);
+        let shrink = exp_difference(s, row.get(row_at), state.word(at));
+        row.put(row_at, state.word(at));
+        flush_sum(s, state.word(at + 1), shrink, row, row_at + 1);
         shrink
     }
     /// Shrinks a sum of the row, then adds a block's.

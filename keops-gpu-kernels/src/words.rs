@@ -6,7 +6,7 @@
 //! Invariant: word `n` is the n-th in the order of the parts; an index beyond the last panics, as an array's does.
 use core::ops::{Index, IndexMut};
 
-use crate::kernel::Words;
+use crate::kernel::{Array, Words};
 
 /// How many words a type holds.
 pub trait Length {
@@ -53,6 +53,25 @@ impl<F: Length + IndexMut<usize>, S: IndexMut<usize, Output = F::Output>> IndexM
 
 impl<A: Copy, F: Words<A> + Length, S: Words<A>> Words<A> for Pair<F, S> {
     #[inline(always)]
+    fn word(&self, n: usize) -> A {
+        if n < F::LEN {
+            self.0.word(n)
+        } else {
+            self.1.word(n - F::LEN)
+        }
+    }
+    #[inline(always)]
+    fn set(&mut self, n: usize, a: A) {
+        if n < F::LEN {
+            self.0.set(n, a);
+        } else {
+            self.1.set(n - F::LEN, a);
+        }
+    }
+}
+
+impl<A: Copy, F: Array<A> + Length, S: Array<A>> Array<A> for Pair<F, S> {
+    #[inline(always)]
     fn fill(a: A) -> Self {
         Pair(F::fill(a), S::fill(a))
     }
@@ -82,6 +101,17 @@ impl<W: Length + IndexMut<usize>, const N: usize> IndexMut<usize> for Blocks<W, 
 }
 
 impl<A: Copy, W: Words<A> + Length, const N: usize> Words<A> for Blocks<W, N> {
+    #[inline(always)]
+    fn word(&self, n: usize) -> A {
+        self.0[n / W::LEN].word(n % W::LEN)
+    }
+    #[inline(always)]
+    fn set(&mut self, n: usize, a: A) {
+        self.0[n / W::LEN].set(n % W::LEN, a);
+    }
+}
+
+impl<A: Copy, W: Array<A> + Length, const N: usize> Array<A> for Blocks<W, N> {
     #[inline(always)]
     fn fill(a: A) -> Self {
         Blocks([W::fill(a); N])

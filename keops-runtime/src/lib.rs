@@ -35,7 +35,7 @@ pub use shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
 pub mod __private {
     pub use ::keops_gpu_kernels;
     pub use keops_gpu_kernels::isa::Isa;
-    pub use keops_gpu_kernels::kernel::{Columns, ColumnsMut, Kernel, Words};
+    pub use keops_gpu_kernels::kernel::{Array, Columns, ColumnsMut, Kernel, Words};
     pub use keops_gpu_kernels::math;
     pub use keops_gpu_kernels::real::{NONE, Real};
     pub use keops_gpu_kernels::reduce;

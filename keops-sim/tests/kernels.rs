@@ -38,7 +38,7 @@ struct Case {
 /// What the ABI says about a kernel's launches at one value type.
 struct Launch {
     grid: fn(u32) -> u32,
-    states_len: fn(u32, u32) -> u64,
+    scratch_len: fn(u32, u32) -> u64,
 }
 
 macro_rules! launch {
@@ -46,11 +46,11 @@ macro_rules! launch {
         [
             Launch {
                 grid: abi::grid::<f32, $kernel>,
-                states_len: abi::states_len::<f32, $kernel>,
+                scratch_len: abi::scratch_len::<f32, $kernel>,
             },
             Launch {
                 grid: abi::grid::<f64, $kernel>,
-                states_len: abi::states_len::<f64, $kernel>,
+                scratch_len: abi::scratch_len::<f64, $kernel>,
             },
         ]
     };
@@ -349,14 +349,18 @@ fn launch(
     };
     let value = if double { 8 } else { 4 };
     let about = &case.launch[usize::from(double)];
-    let states = match plan.parts {
+    // One part may be folded and combined too.
+    let parts = if plan.parts == 0 {
+        1
+    } else {
+        plan.parts.max(2)
+    };
+    let scratch = match (about.scratch_len)(m as u32, parts) as usize * value {
         0 => 0,
-        parts => memory
-            .allocate((about.states_len)(m as u32, parts) as usize * value)
-            .unwrap(),
+        bytes => memory.allocate(bytes).unwrap(),
     };
     let params = put(&mut memory, &(case.values)(case.params, 9));
-    let mut pointers = vec![states, params];
+    let mut pointers = vec![scratch, params];
     for (v, columns) in case.outer.iter().enumerate() {
         let values = &(case.values)(all * columns, 1 + v)[first * columns..(first + m) * columns];
         pointers.push(put(&mut memory, values));

@@ -260,6 +260,8 @@ pub(crate) fn engines() -> Vec<Engine> {
 pub(crate) struct Case {
     text: &'static str,
     formula: Formula,
+    /// Of i and j.
+    rows: [usize; 2],
 }
 
 impl Case {
@@ -276,12 +278,19 @@ impl Case {
         Case {
             text,
             formula: formulas(&program).remove(0),
+            rows: [M, N],
         }
+    }
+
+    /// With so many rows of i and j.
+    #[allow(dead_code, reason = "one of the programs has wide rows")]
+    pub(crate) fn of_rows(self, rows: [usize; 2]) -> Case {
+        Case { rows, ..self }
     }
 
     /// Compares the value.
     pub(crate) fn value<T: From64>(&self, inputs: &[Vec<f64>], found: &[f64], engine: Engine) {
-        let expected = reference(&self.formula, inputs);
+        let expected = reference(&self.formula, inputs, self.rows);
         self.compare::<T>("value", &expected.concat(), found, engine);
     }
 
@@ -296,7 +305,8 @@ impl Case {
         let all: Vec<usize> = (0..self.formula.inputs.len()).collect();
         let gradient = self.formula.vjp(&all);
         let inputs = [inputs, &[cotangent.to_vec()]].concat();
-        for (n, (expected, found)) in reference(&gradient, &inputs).iter().zip(found).enumerate() {
+        let expected = reference(&gradient, &inputs, self.rows);
+        for (n, (expected, found)) in expected.iter().zip(found).enumerate() {
             self.compare::<T>(
                 &format!("gradient of {}", self.formula.inputs[n].name),
                 expected,
@@ -332,7 +342,7 @@ impl Case {
 }
 
 /// All outputs of a formula, each flat, by the interpreter.
-fn reference(formula: &Formula, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+fn reference(formula: &Formula, inputs: &[Vec<f64>], [m, n]: [usize; 2]) -> Vec<Vec<f64>> {
     let variables = formula.inputs.iter().zip(inputs).map(|(input, flat)| {
         let chunks = flat.chunks(input.shape.len());
         chunks
@@ -344,14 +354,14 @@ fn reference(formula: &Formula, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
     });
     let inputs = Inputs {
         variables: variables.collect(),
-        m: M,
-        n: N,
+        m,
+        n,
     };
     let roots: Vec<NodeId> = formula.outputs.iter().map(|o| o.node).collect();
     let outputs = evaluate(&formula.graph, &roots, &inputs);
     let rows = |axis| match axis {
-        Some(Axis::I) => M,
-        Some(Axis::J) => N,
+        Some(Axis::I) => m,
+        Some(Axis::J) => n,
         None => 1,
     };
     outputs

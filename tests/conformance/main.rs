@@ -12,3 +12,4 @@ mod harness;
 mod dimensions;
 mod reductions;
 mod semantics;
+mod wide;

@@ -42,7 +42,12 @@ fn steps() -> Result<Vec<Step>, String> {
     if ptx.exists() {
         std::fs::remove_dir_all(&ptx).map_err(|e| format!("{}: {e}", ptx.display()))?;
     }
-    let mut assemble = "xtask ptxas".to_owned();
+    // Long rows and every reduction beside them. The oldest, the usual and the newest architecture: without arguments the task
+    // takes all of them, and the kernels of all conformance tests, which is a matter of minutes.
+    let mut assemble = "xtask ptxas sm_75,sm_90,sm_120 keops-compiler/kernels/table.keops \
+                        keops-compiler/kernels/wide.keops keops-compiler/kernels/vectors.keops \
+                        keops-compiler/kernels/reductions.keops"
+        .to_owned();
     for example in examples()? {
         let directory = ptx.join(&example).display().to_string();
         steps.push(step(

@@ -17,13 +17,21 @@ pub(crate) struct Shape {
     pub(crate) state_words: usize,
 }
 
-/// The given files, with the `.ptx` files of directories, and the PTX of `.keops` files; or that of the kernels of the table and of
-/// all cases of the conformance tests, which hold every operation and reduction.
+/// The given files, with the `.ptx` files of directories, and the PTX of `.keops` files; or that of the kernels of the table, of
+/// long rows and of all cases of the conformance tests, which hold every operation and reduction.
 pub(crate) fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     if arguments.is_empty() {
         for (name, sources) in [
             ("table", &["keops-compiler/kernels/table.keops"][..]),
+            (
+                "wide",
+                &[
+                    "keops-compiler/kernels/wide.keops",
+                    "keops-compiler/kernels/vectors.keops",
+                    "keops-compiler/kernels/reductions.keops",
+                ],
+            ),
             (
                 "cases",
                 &[
@@ -35,13 +43,17 @@ pub(crate) fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
             add(&make(name, sources)?, &mut files)?;
         }
     }
-    for argument in arguments {
-        match Path::new(argument) {
-            source if source.extension().is_some_and(|e| e == "keops") => {
-                add(&make("given", &[argument])?, &mut files)?;
-            }
-            path => add(path, &mut files)?,
-        }
+    let is_source = |argument: &&String| argument.ends_with(".keops");
+    let sources: Vec<&str> = arguments
+        .iter()
+        .filter(is_source)
+        .map(String::as_str)
+        .collect();
+    if !sources.is_empty() {
+        add(&make("given", &sources)?, &mut files)?;
+    }
+    for argument in arguments.iter().filter(|a| !is_source(a)) {
+        add(Path::new(argument), &mut files)?;
     }
     if files.is_empty() {
         return Err("there is no .ptx file".to_owned());

@@ -21,7 +21,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   accuracy                       largest errors of functions and reductions
   differential [options]         random formulas through compiled kernels or PTX; options are at the top of keops-differential/src/main.rs
   gpu [--simulated]              a directory to carry to a machine with a GPU: checks and benchmark
-  ptxas [files or directories]   assemble PTX for every supported GPU; without arguments that of the project's own kernels
+  ptxas [sm_90,…|all] [files]    assemble PTX, for every supported GPU; without files that of the project's own kernels
   race                           prove small launches free of races and misused barriers (SentryWard)
   sass [sm_90,…|all] [files]     instructions per pair, registers, memory and occupancy of kernels";
 

@@ -1,79 +1,125 @@
 //! `cargo xtask ptxas`: does NVIDIA's assembler accept the PTX, and what does each entry cost?
 //!
-//! Invariant: a message of the assembler fails the task, and so does a spill or a use of local memory in an entry whose rows and
-//! states are short enough for registers ([`NARROW`]). Longer ones are reported.
-use crate::kernels::{self, Shape};
+//! Invariant: a message of the assembler fails the task, and so does a spill or a use of local memory in any entry that is not
+//! in [`EXCEPTIONS`], and an exception that is not needed.
+use crate::kernels;
 use crate::table::table;
 use crate::wheels::{PTXAS, target_directory};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From the oldest supported GPU to the newest.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
-/// Inner rows and state rows of at most this many 32-bit words must fit registers.
-const NARROW: usize = 64;
+/// Entries of the project's own kernels that use local memory, and why; `docs/gpu-kernels.md` lists them too.
+const EXCEPTIONS: &[(&str, &str)] = &[];
+/// Assemblers at a time.
+const WORKERS: usize = 2;
 
-/// Assembles the given files and directories, or the PTX of all kernels of the project's own.
-pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let ptxas = PTXAS.find()?;
-    let files = kernels::files(arguments)?;
-    rejects_a_fault(&ptxas)?;
-    let mut rows = Vec::new();
-    let mut failures = String::new();
-    let results: Vec<_> = std::thread::scope(|scope| {
-        let threads = ARCHITECTURES.map(|architecture| {
-            let (ptxas, files) = (&ptxas, &files);
-            scope.spawn(move || check(ptxas, files, architecture))
-        });
-        threads.into_iter().map(|thread| thread.join()).collect()
-    });
-    for result in results {
-        let (found, failed) = result.map_err(|_| "a thread panicked".to_owned())??;
-        rows.extend(found);
-        failures += &failed;
-    }
-    // Stable: the architectures of an entry stay in order.
-    rows.sort_by(|a: &Vec<String>, b| a[0].cmp(&b[0]));
-    print!(
-        "{}",
-        table(&["entry", "arch", "registers", "local", "smem"], &rows)
-    );
-    if failures.is_empty() {
-        Ok(())
-    } else {
-        Err(failures)
+/// The architectures that the first argument names, if it does: `sm_90`, `sm_75,sm_120` or `all`; and the other arguments.
+pub(crate) fn architectures(arguments: &[String]) -> Option<(Vec<&str>, &[String])> {
+    match arguments.split_first()? {
+        (first, rest) if first == "all" => Some((ARCHITECTURES.to_vec(), rest)),
+        (first, rest) if first.starts_with("sm_") => Some((first.split(',').collect(), rest)),
+        _ => None,
     }
 }
 
-/// Rows of the table, and what failed, for one architecture.
-type Checked = (Vec<Vec<String>>, String);
-
-fn check(ptxas: &Path, files: &[PathBuf], architecture: &str) -> Result<Checked, String> {
-    let output = target_directory().join(format!("ptxas-{architecture}.cubin"));
-    let (mut rows, mut failures) = (Vec::new(), String::new());
-    for file in files {
-        let shapes = kernels::shapes(file)?;
-        match assemble(ptxas, file, architecture, &output) {
-            Ok(usages) => {
-                for usage in usages {
-                    let narrow = shapes.get(&usage.entry).is_none_or(is_narrow);
-                    if narrow && usage.local() > 0 {
-                        failures += &format!(
-                            "{} for {architecture}: {} uses {} bytes of local memory\n",
-                            file.display(),
-                            usage.entry,
-                            usage.local()
-                        );
-                    }
-                    rows.push(usage.row(architecture));
+/// Assembles the given files and directories, or the PTX of all kernels of the project's own.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let (architectures, arguments) =
+        architectures(arguments).unwrap_or((ARCHITECTURES.to_vec(), arguments));
+    let ptxas = PTXAS.find()?;
+    let files = kernels::files(arguments)?;
+    rejects_a_fault(&ptxas)?;
+    let jobs: Vec<(&PathBuf, &str)> = files
+        .iter()
+        .flat_map(|file| architectures.iter().map(move |&a| (file, a)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let work = |worker: usize| {
+            let (ptxas, jobs, next) = (&ptxas, &jobs, &next);
+            let output = target_directory().join(format!("ptxas-{worker}.cubin"));
+            move || {
+                let mut done = vec![];
+                while let Some(&(file, architecture)) =
+                    jobs.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    done.push((
+                        file,
+                        architecture,
+                        assemble(ptxas, file, architecture, &output),
+                    ));
                 }
+                done
             }
-            Err(message) => {
-                failures += &format!("{} for {architecture}:\n{message}\n", file.display())
-            }
+        };
+        let threads: Vec<_> = (0..WORKERS).map(|w| scope.spawn(work(w))).collect();
+        threads.into_iter().map(|thread| thread.join()).collect()
+    });
+    let mut checked = Checked::default();
+    for result in results {
+        for (file, architecture, result) in result.map_err(|_| "a thread panicked".to_owned())? {
+            checked.add(file, architecture, result);
         }
     }
-    Ok((rows, failures))
+    let is_all = arguments.is_empty();
+    checked.report(is_all)
+}
+
+/// What the assembler said.
+#[derive(Default)]
+struct Checked {
+    rows: Vec<Vec<String>>,
+    failures: String,
+    /// Entries that use local memory.
+    local: Vec<String>,
+}
+
+impl Checked {
+    fn add(&mut self, file: &Path, architecture: &str, result: Result<Vec<Usage>, String>) {
+        let usages = match result {
+            Ok(usages) => usages,
+            Err(message) => {
+                self.failures += &format!("{} for {architecture}:\n{message}\n", file.display());
+                return;
+            }
+        };
+        for usage in usages {
+            if usage.local() > 0 {
+                self.local.push(usage.entry.clone());
+                if !EXCEPTIONS.iter().any(|(entry, _)| *entry == usage.entry) {
+                    self.failures += &format!(
+                        "{} for {architecture}: {} uses {} bytes of local memory\n",
+                        file.display(),
+                        usage.entry,
+                        usage.local()
+                    );
+                }
+            }
+            self.rows.push(usage.row(architecture));
+        }
+    }
+
+    /// Prints the table; says what failed.
+    fn report(mut self, is_all: bool) -> Result<(), String> {
+        self.rows.sort();
+        let head = ["entry", "arch", "registers", "local", "smem"];
+        print!("{}", table(&head, &self.rows));
+        if is_all {
+            for (entry, _) in EXCEPTIONS {
+                if !self.local.iter().any(|local| local == entry) {
+                    self.failures += &format!("{entry} needs no exception any more\n");
+                }
+            }
+        }
+        if self.failures.is_empty() {
+            Ok(())
+        } else {
+            Err(self.failures)
+        }
+    }
 }
 
 /// An assembler that accepts an instruction without its rounding checks nothing.
@@ -92,10 +138,6 @@ fn rejects_a_fault(ptxas: &Path) -> Result<(), String> {
         Err(message) if message.contains("Rounding modifier required") => Ok(()),
         other => Err(format!("`fma` without its rounding: {other:?}")),
     }
-}
-
-fn is_narrow(shape: &Shape) -> bool {
-    shape.inner_words <= NARROW && shape.state_words <= NARROW
 }
 
 /// Where machine code goes that is only looked at.

@@ -78,6 +78,8 @@ pub(crate) fn run() -> Result<(), String> {
         let file = directory.join(format!("{entry}.ptx"));
         let text =
             std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        // SentryWard does not know the directive of an entry, which changes nothing that it looks at.
+        let text = text.replace(".pragma \"nounroll\";\n", "");
         let shape = kernels::shapes(&file)?;
         let shape = *shape.get(entry).ok_or("an entry without its note")?;
         for mut launch in LAUNCHES {

@@ -4,7 +4,7 @@
 //! arithmetic. How many pairs one trip handles is noted in the PTX (rows of a thread times rows of a register tile); where the
 //! rows are long the loop goes over their columns, and the number is per pair and trip.
 use crate::kernels;
-use crate::ptxas::{ARCHITECTURES, Usage, assemble};
+use crate::ptxas::{Usage, architectures, assemble};
 use crate::table::table;
 use crate::wheels::{NVDISASM, PTXAS, target_directory};
 use std::path::Path;
@@ -16,11 +16,7 @@ const BLOCK: u32 = 128;
 /// Prints the table of the given files and directories, or of `keops-compiler/kernels/table.keops`. The first argument may name
 /// architectures: `sm_90`, `sm_75,sm_120` or `all`; without one it is sm_90.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let (architectures, files) = match arguments.split_first() {
-        Some((first, rest)) if first == "all" => (ARCHITECTURES.to_vec(), rest),
-        Some((first, rest)) if first.starts_with("sm_") => (first.split(',').collect(), rest),
-        _ => (vec!["sm_90"], arguments),
-    };
+    let (architectures, files) = architectures(arguments).unwrap_or((vec!["sm_90"], arguments));
     let files = match files {
         [] => {
             let made = kernels::make("table", &["keops-compiler/kernels/table.keops"])?;

@@ -9,7 +9,7 @@ mod statements;
 use crate::lower::bounds::{Linear, Within};
 use crate::lower::cost::{Cost, Nearness, has_fused_loops, is_long};
 use crate::lower::kernel::KernelIr;
-use crate::lower::{Reducer, Slot, unroll};
+use crate::lower::{ArrayId, Reducer, Slot, Stmt, unroll};
 use statements::{Lengths, Names, write_block};
 use std::fmt::Write;
 
@@ -85,7 +85,9 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         ("INNER_USED", ir.inner_used),
         ("SPECIAL", Cost::of(ir).long),
         ("ROW", ir.row_words),
+        ("ACCUMULATORS", ir.registers),
         ("OUT", ir.out_columns()),
+        ("LARGEST_K", largest_k(ir)),
     ] {
         let _ = writeln!(out, "const {constant}: usize = {value};");
     }
@@ -112,35 +114,37 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         lengths,
         ..Names::DEFAULT
     };
-    let state = |element: &str| lengths.array(element, ir.registers);
-    let _ = writeln!(out, "type State<A: Copy> = {};", state("A"));
-    function(
-        &mut out,
-        t,
-        "prepare_params<S: isa::Isa<T = @>, P: kernel::ColumnsMut<S::F>>(s: S, p: &mut P)",
-        |o| write_block(o, &ir.prepare_params, Names { sink: "p", ..names }),
+    let functions = [
+        &ir.prepare_params,
+        &ir.prepare_outer,
+        &ir.prepare_inner,
+        &ir.step,
+        &ir.finish,
+    ];
+    let work = functions.map(|stmts| arrays_in_work(stmts, lengths));
+    let most = work.iter().map(|(_, words)| *words).max().unwrap_or(0);
+    let _ = writeln!(out, "const WORK: usize = {most};");
+    let _ = writeln!(
+        out,
+        "type State<A: Copy> = {};\ntype Work<A: Copy> = [A; {most}];",
+        lengths.array("A", ir.registers)
     );
-    function(
-        &mut out,
-        t,
-        "prepare_outer<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &mut X)",
-        |o| write_block(o, &ir.prepare_outer, Names { sink: "x", ..names }),
-    );
-    function(
-        &mut out,
-        t,
-        "prepare_inner<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, Y: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, y: &Y, used: &mut W)",
-        |o| {
+    let sinks = ["p", "x", "used", names.sink, "out"];
+    for (((signature, stmts), sink), (work, _)) in
+        SIGNATURES.iter().zip(functions).zip(sinks).zip(&work)
+    {
+        function(&mut out, t, signature, |o| {
             write_block(
                 o,
-                &ir.prepare_inner,
+                stmts,
                 Names {
-                    sink: "used",
+                    sink,
+                    work,
                     ..names
                 },
-            )
-        },
-    );
+            );
+        });
+    }
     function(
         &mut out,
         t,
@@ -150,28 +154,13 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
     function(
         &mut out,
         t,
-        &format!(
-            "begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>>(s: S, row: &W) -> {}",
-            state("S::F")
-        ),
-        |o| begin(o, ir, lengths),
+        "begin<S: isa::Isa<T = @>, W: kernel::Columns<S::F>, A: kernel::Words<S::F>>(s: S, row: &W, state: &mut A)",
+        |o| begin(o, ir),
     );
     function(
         &mut out,
         t,
-        &format!(
-            "step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut {})",
-            state("S::A")
-        ),
-        |o| write_block(o, &ir.step, names),
-    );
-    function(
-        &mut out,
-        t,
-        &format!(
-            "flush<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>>(s: S, state: &{}, row: &mut W)",
-            state("S::F")
-        ),
+        "flush<S: isa::Isa<T = @>, A: kernel::Words<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, state: &A, row: &mut W)",
         |o| flush(o, ir),
     );
     function(
@@ -179,21 +168,6 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         t,
         "combine<S: isa::Isa<T = @>, W: kernel::ColumnsMut<S::F>, V: kernel::Columns<S::F>>(s: S, row: &mut W, other: &V)",
         |o| combine(o, ir),
-    );
-    function(
-        &mut out,
-        t,
-        "finish<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, V: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>>(s: S, p: &P, x: &X, row: &V, out: &mut W)",
-        |o| {
-            write_block(
-                o,
-                &ir.finish,
-                Names {
-                    sink: "out",
-                    ..names
-                },
-            )
-        },
     );
     out.push_str("}\n};\n");
     out
@@ -211,6 +185,44 @@ fn nearness(out: &mut String, near: Nearness) {
     if near.vanishes {
         let _ = writeln!(out, "const VANISHES: bool = true;");
     }
+}
+
+/// The functions that are statements of kernel IR; `@` is the value type.
+const SIGNATURES: [&str; 5] = [
+    "prepare_params<S: isa::Isa<T = @>, P: kernel::ColumnsMut<S::F>, Z: kernel::Words<S::F>>(s: S, p: &mut P, work: &mut Z)",
+    "prepare_outer<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::ColumnsMut<S::F>, Z: kernel::Words<S::F>>(s: S, p: &P, x: &mut X, work: &mut Z)",
+    "prepare_inner<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, Y: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>, Z: kernel::Words<S::F>>(s: S, p: &P, y: &Y, used: &mut W, work: &mut Z)",
+    "step<S: tile::Pairs<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, Y: kernel::Columns<S::F>, A: kernel::Words<S::A>, Z: kernel::Words<S::F>>(s: S, p: &P, x: &X, y: &Y, state: &mut A, work: &mut Z)",
+    "finish<S: isa::Isa<T = @>, P: kernel::Columns<S::F>, X: kernel::Columns<S::F>, V: kernel::Columns<S::F>, W: kernel::ColumnsMut<S::F>, Z: kernel::Words<S::F>>(s: S, p: &P, x: &X, row: &V, out: &mut W, work: &mut Z)",
+];
+
+/// The largest K of the pass's reductions.
+fn largest_k(ir: &KernelIr) -> usize {
+    let of_slot = |slot: &Slot| match slot.reducer {
+        Reducer::KMin(k) => k,
+        _ => 0,
+    };
+    ir.slots.iter().map(of_slot).max().unwrap_or(0)
+}
+
+/// Longest local array that may become registers; longer ones are in the work, which an engine puts where it likes.
+const REGISTER_ARRAY: usize = 16;
+
+/// The long arrays of a function with their first words, and the words of all.
+fn arrays_in_work(stmts: &[Stmt], lengths: Lengths) -> (Vec<(ArrayId, usize)>, usize) {
+    let mut arrays = vec![];
+    let mut words = 0;
+    if lengths == Lengths::Plain {
+        for stmt in stmts {
+            if let Stmt::Array(id, n) = stmt
+                && *n > REGISTER_ARRAY
+            {
+                arrays.push((*id, words));
+                words += n;
+            }
+        }
+    }
+    (arrays, words)
 }
 
 /// Writes which inner rows can matter, if that is known.
@@ -324,54 +336,38 @@ fn init(out: &mut String, ir: &KernelIr) {
     }
 }
 
-fn begin(out: &mut String, ir: &KernelIr, lengths: Lengths) {
-    let _ = writeln!(
-        out,
-        "let mut state: {} = {};",
-        lengths.array("S::F", ir.registers),
-        lengths.filled("reduce::sum::begin(s)", ir.registers)
-    );
+fn begin(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
-        match slot.reducer {
-            Reducer::Sum => {}
-            Reducer::Prod => each(out, slot, |r, row| {
-                format!("reduce::prod::begin(s, &mut state, {r}, row, {row});")
-            }),
-            Reducer::Min => each(out, slot, |r, row| {
-                format!("state[{r}] = reduce::min::begin(s, row, {row});")
-            }),
-            Reducer::Max => each(out, slot, |r, row| {
-                format!("state[{r}] = reduce::max::begin(s, row, {row});")
-            }),
-            Reducer::KMin(k) => {
-                each(out, slot, |r, row| {
-                    format!("reduce::kmin::begin(s, &mut state, {r}, row, {row}, {k});")
-                });
-            }
+        each(out, slot, |r, row| match slot.reducer {
+            Reducer::Sum => format!("state.set({r}, reduce::sum::begin(s));"),
+            Reducer::Prod => format!("reduce::prod::begin(s, state, {r}, row, {row});"),
+            Reducer::Min => format!("state.set({r}, reduce::min::begin(s, row, {row}));"),
+            Reducer::Max => format!("state.set({r}, reduce::max::begin(s, row, {row}));"),
+            Reducer::KMin(k) => format!("reduce::kmin::begin(s, state, {r}, row, {row}, {k});"),
             Reducer::LogSumExp(_) => {
-                each(out, slot, |r, row| {
-                    format!("reduce::logsumexp::begin(s, &mut state, {r}, row, {row});")
-                });
+                format!("reduce::logsumexp::begin(s, state, {r}, row, {row});")
             }
-        }
+        });
+        each_weighted(out, slot, |r, _| {
+            format!("state.set({r}, reduce::sum::begin(s));")
+        });
     }
-    out.push_str("state\n");
 }
 
 fn flush(out: &mut String, ir: &KernelIr) {
     for slot in &ir.slots {
         each(out, slot, |r, row| match slot.reducer {
-            Reducer::Sum => format!("reduce::sum::flush(s, state[{r}], row, {row});"),
+            Reducer::Sum => format!("reduce::sum::flush(s, state.word({r}), row, {row});"),
             Reducer::Prod => format!("reduce::prod::flush(s, state, {r}, row, {row});"),
-            Reducer::Min => format!("reduce::min::flush(s, state[{r}], row, {row});"),
-            Reducer::Max => format!("reduce::max::flush(s, state[{r}], row, {row});"),
+            Reducer::Min => format!("reduce::min::flush(s, state.word({r}), row, {row});"),
+            Reducer::Max => format!("reduce::max::flush(s, state.word({r}), row, {row});"),
             Reducer::KMin(k) => format!("reduce::kmin::flush(s, state, {r}, row, {row}, {k});"),
             Reducer::LogSumExp(_) => {
                 format!("let shrink = reduce::logsumexp::flush(s, state, {r}, row, {row});")
             }
         });
         each_weighted(out, slot, |r, row| {
-            format!("reduce::logsumexp::flush_sum(s, state[{r}], shrink, row, {row});")
+            format!("reduce::logsumexp::flush_sum(s, state.word({r}), shrink, row, {row});")
         });
     }
 }

@@ -1,11 +1,11 @@
 //! Statements of kernel IR as Rust text.
 
-use crate::lower::{Ix, Operand, Reducer, Space, Stmt};
+use crate::lower::{ArrayId, Ix, Operand, Reducer, Space, Stmt};
 use std::fmt::Write;
 
 /// What a function calls its accessors.
 #[derive(Clone, Copy)]
-pub(super) struct Names {
+pub(super) struct Names<'a> {
     /// Where columns are put.
     pub(super) sink: &'static str,
     /// Parameters.
@@ -16,6 +16,8 @@ pub(super) struct Names {
     pub(super) inner: &'static str,
     /// How arrays are written.
     pub(super) lengths: Lengths,
+    /// The function's arrays that are in the work, with their first words.
+    pub(super) work: &'a [(ArrayId, usize)],
 }
 
 /// How arrays are written.
@@ -39,19 +41,26 @@ impl Lengths {
     pub(super) fn filled(self, value: &str, length: usize) -> String {
         match self {
             Lengths::Plain => format!("[{value}; {length}]"),
-            Lengths::Words => format!("kernel::Words::fill({value})"),
+            Lengths::Words => format!("kernel::Array::fill({value})"),
         }
     }
 }
 
-impl Names {
-    pub(super) const DEFAULT: Names = Names {
+impl Names<'_> {
+    pub(super) const DEFAULT: Names<'static> = Names {
         sink: "out",
         params: "p",
         outer: "x",
         inner: "y",
         lengths: Lengths::Plain,
+        work: &[],
     };
+
+    /// Where an array begins in the work, if it is there.
+    fn in_work(&self, array: ArrayId) -> Option<usize> {
+        let found = self.work.iter().find(|(id, _)| *id == array)?;
+        Some(found.1)
+    }
 
     fn space(&self, space: Space) -> &'static str {
         match space {
@@ -66,7 +75,10 @@ impl Names {
             Operand::Const(c) => literal(*c),
             Operand::Reg(r) => format!("v{r}"),
             Operand::Column(space, at) => format!("{}.get({})", self.space(*space), ix(at)),
-            Operand::Element(array, at) => format!("a{array}[{}]", ix(at)),
+            Operand::Element(array, at) => match self.in_work(*array) {
+                Some(first) => format!("work.word({})", ix(&at.plus(first))),
+                None => format!("a{array}[{}]", ix(at)),
+            },
             Operand::RowIndex(space) => format!("{}.index()", self.space(*space)),
         }
     }
@@ -106,13 +118,13 @@ fn ix(at: &Ix) -> String {
 }
 
 /// Writes a block.
-pub(super) fn write_block(out: &mut String, stmts: &[Stmt], names: Names) {
+pub(super) fn write_block(out: &mut String, stmts: &[Stmt], names: Names<'_>) {
     for stmt in stmts {
         write_stmt(out, stmt, names);
     }
 }
 
-fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
+fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
     let value = |v: &Operand| names.operand(v);
     let _ = match stmt {
         Stmt::Let(r, prim, args) => {
@@ -130,13 +142,22 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
         ),
         Stmt::Mutable(r, v) => writeln!(out, "let mut v{r} = {};", value(v)),
         Stmt::Assign(r, v) => writeln!(out, "v{r} = {};", value(v)),
+        Stmt::Array(a, _) if names.in_work(*a).is_some() => Ok(()),
         Stmt::Array(a, n) => writeln!(
             out,
             "let mut a{a}: {} = {};",
             names.lengths.array("S::F", *n),
             names.lengths.filled("s.lit(0.0f64)", *n)
         ),
-        Stmt::Store(a, at, v) => writeln!(out, "a{a}[{}] = {};", ix(at), value(v)),
+        Stmt::Store(a, at, v) => match names.in_work(*a) {
+            Some(first) => writeln!(
+                out,
+                "let element = {};\nwork.set({}, element);",
+                value(v),
+                ix(&at.plus(first))
+            ),
+            None => writeln!(out, "a{a}[{}] = {};", ix(at), value(v)),
+        },
         Stmt::Loop(var, n, body) => {
             let _ = writeln!(out, "let mut d{var} = 0;\nwhile d{var} < {n} {{");
             write_block(out, body, names);
@@ -153,7 +174,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             let at = ix(at);
             writeln!(
                 out,
-                "state[{at}] = reduce::sum::step(s, state[{at}], {});",
+                "let sum = reduce::sum::step(s, state.word({at}), {});\nstate.set({at}, sum);",
                 value(v)
             )
         }
@@ -161,7 +182,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             let at = ix(at);
             writeln!(
                 out,
-                "state[{at}] = reduce::sum::step_mul(s, state[{at}], {}, {});",
+                "let sum = reduce::sum::step_mul(s, state.word({at}), {}, {});\nstate.set({at}, sum);",
                 value(a),
                 value(b)
             )
@@ -183,7 +204,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             );
             writeln!(
                 out,
-                "state[{at}] = reduce::{module}::step(s, state[{at}], {});",
+                "let extremum = reduce::{module}::step(s, state.word({at}), {});\nstate.set({at}, extremum);",
                 value(v)
             )
         }
@@ -208,7 +229,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names) {
             let at = ix(at);
             writeln!(
                 out,
-                "state[{at}] = reduce::logsumexp::weigh(s, state[{at}], v{shrink}, v{weight}, {});",
+                "let sum = reduce::logsumexp::weigh(s, state.word({at}), v{shrink}, v{weight}, {});\nstate.set({at}, sum);",
                 value(v)
             )
         }

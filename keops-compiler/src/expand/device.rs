@@ -6,6 +6,7 @@ use crate::item::Arithmetic;
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
 use crate::types::Shape;
+use keops_gpu_kernels::abi::SHARED_BYTES;
 use keops_gpu_kernels::device::{self, Entry, Input, Output, ValueType};
 use std::collections::BTreeSet;
 
@@ -14,8 +15,10 @@ use std::collections::BTreeSet;
 pub struct DeviceCode {
     /// The device crate, for [`ptx::compile_with`].
     pub source: String,
-    /// For each item, in order, its name and its entry points.
+    /// For each item, in order, its name and its entry points: none where there is a reason against it.
     pub items: Vec<(String, Vec<Entry>)>,
+    /// For each item why it has no device code, if so.
+    pub reasons: Vec<Option<String>>,
 }
 
 /// The device code of some items.
@@ -23,9 +26,20 @@ pub(super) fn code(items: &[&Compiled]) -> DeviceCode {
     let mut kernels = String::new();
     let mut entries = vec![];
     let mut names = vec![];
+    let mut reasons = vec![];
     for item in items {
         let first = entries.len();
-        for number in device_kernels(item) {
+        let numbers = device_kernels(item);
+        let reason = numbers
+            .iter()
+            .find_map(|&number| too_long(&item.kernels[number].1, item.types));
+        let numbers = if reason.is_none() {
+            numbers
+        } else {
+            BTreeSet::new()
+        };
+        reasons.push(reason);
+        for number in numbers {
             let ir = &item.kernels[number].1;
             let [single, double] = item.entries(number);
             let ty = item.kernel_type(number);
@@ -53,6 +67,7 @@ pub(super) fn code(items: &[&Compiled]) -> DeviceCode {
     DeviceCode {
         source: device::source(&kernels, &entries),
         items: names,
+        reasons,
     }
 }
 
@@ -70,16 +85,44 @@ impl DeviceCode {
 /// For each item its PTX module, or the reason why there is none; or a message for a compile error.
 pub(super) fn modules(items: &[&Compiled]) -> Result<Vec<Result<String, String>>, String> {
     let code = code(items);
+    let reasons = || code.reasons.iter().cloned();
+    if code.reasons.iter().all(Option::is_some) {
+        return Ok(reasons()
+            .map(|reason| Err(reason.unwrap_or_default()))
+            .collect());
+    }
     match ptx::compile(&code.source)? {
         Outcome::Ptx(text) => {
             let modules = code.split(&text);
-            for (item, module) in items.iter().zip(&modules) {
-                ptx::export(&item.name.to_string(), module)?;
+            let results = modules.into_iter().zip(reasons());
+            let results: Vec<Result<String, String>> = results
+                .map(|(module, reason)| reason.map_or(Ok(module), Err))
+                .collect();
+            for (item, module) in items.iter().zip(&results) {
+                if let Ok(module) = module {
+                    ptx::export(&item.name.to_string(), module)?;
+                }
             }
-            Ok(modules.into_iter().map(Ok).collect())
+            Ok(results)
         }
-        Outcome::Unavailable(reason) => Ok(items.iter().map(|_| Err(reason.clone())).collect()),
+        Outcome::Unavailable(reason) => Ok(reasons()
+            .map(|own| Err(own.unwrap_or_else(|| reason.clone())))
+            .collect()),
     }
+}
+
+/// Why a kernel has no device code: a block's shared memory does not hold an inner row.
+fn too_long(ir: &KernelIr, types: ValueTypes) -> Option<String> {
+    let (size, name) = match types {
+        ValueTypes::F32 => (4, "f32"),
+        ValueTypes::F64 | ValueTypes::Generic => (8, "f64"),
+    };
+    let (most, used) = (SHARED_BYTES / size, ir.inner_used);
+    (used > most).then(|| {
+        format!(
+            "a pair needs {used} numbers of its inner row, and a GPU's block has room for {most} of type {name}"
+        )
+    })
 }
 
 /// The kernels that get device code: those of the formula, of the fused derivative, of both in one and of the derivative

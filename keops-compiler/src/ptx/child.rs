@@ -32,8 +32,9 @@ const ARGUMENTS: &[&str] = &[
     "-Cdebug-assertions=off",
     "-Cdebuginfo=0",
     "-Ccodegen-units=1",
-    // Loops over the columns of rows held in registers must be unrolled completely, or the rows go to local memory.
-    "-Cllvm-args=-unroll-threshold=2000",
+    // Loops over what is held in registers must be unrolled completely, or it goes to local memory. Longer loops go over what
+    // is in memory anyway, and their bodies are long enough.
+    "-Cllvm-args=-unroll-threshold=700 -unroll-full-max-count=20",
 ];
 
 /// Variables that would change what the child does, or let it wait for a job token that only its parent's pipes carry.
@@ -72,6 +73,7 @@ pub fn compile_with(rustc: &Path, source: &str) -> Result<String, String> {
         command.env_remove(name);
     }
     run(&mut command, source, LIMIT)
+        .map(|ptx| super::module::keep_loops(&ptx))
         .map_err(|reason| format!("{} made no PTX: {reason}", rustc.display()))
 }
 

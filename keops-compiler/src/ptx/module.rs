@@ -22,6 +22,20 @@ pub fn split<N: AsRef<str>>(ptx: &str, items: &[Vec<N>]) -> Vec<String> {
     items.iter().map(module).collect()
 }
 
+/// The module with a directive against unrolling in the entries that ask for it (`device::intrinsics::loops_stay`). Rust has no
+/// spelling for it.
+pub(super) fn keep_loops(ptx: &str) -> String {
+    let with_directive = |part: &Part<'_>| {
+        if part.entry.is_some() && part.text.contains("// keops: loops stay") {
+            part.text
+                .replacen("\n)\n{", "\n)\n.pragma \"nounroll\";\n{", 1)
+        } else {
+            part.text.to_owned()
+        }
+    };
+    parts(ptx).iter().map(with_directive).collect()
+}
+
 /// A piece of a module: an entry, or text between entries.
 struct Part<'a> {
     text: &'a str,
@@ -91,6 +105,16 @@ mod tests {
     const MODULE: &str = "//\n// Generated\n//\n\n.version 6.3\n.target sm_75\n.address_size 64\n\n\t// .globl\ta\n\
         .global .align 4 .b8 table[8] = {1, 2};\n\n.visible .entry a(\n\t.param .u32 a_param_0\n)\n{\n\t// begin inline asm\n\
         \t{ mov; }\n\tret;\n\n}\n\t// .globl\tb\n.visible .entry b()\n{\n\tret;\n}\n.func f()\n{\n\tret;\n}\n";
+
+    #[test]
+    fn loops_of_entries_that_ask_for_it_are_kept() {
+        let module = "\t// .globl\ta\n.visible .entry a(\n\t.param .u32 m\n)\n{\n\t// keops: loops stay\n\tret;\n}\n\
+            .visible .entry b(\n\t.param .u32 m\n)\n{\n\tret;\n}\n";
+        let kept = keep_loops(module);
+        assert_eq!(kept.replace(".pragma \"nounroll\";\n", ""), module);
+        let place = kept.find(".pragma").unwrap();
+        assert!(place > kept.find("entry a(").unwrap() && place < kept.find("loops stay").unwrap());
+    }
 
     #[test]
     fn each_item_gets_its_entries_and_all_declarations() {

@@ -5,7 +5,7 @@
 #[allow(unused_imports, reason = "the device has these names in scope")]
 use keops_gpu_kernels::{
     isa::Isa,
-    kernel::{Columns, ColumnsMut, Kernel},
+    kernel::{Columns, ColumnsMut, Kernel, Words},
     real::Real,
     reduce,
     tile::Pairs,
@@ -41,15 +41,15 @@ macro_rules! pass {
             const INNER_INDEX: bool = true;
             const ROW: usize = $row;
             const OUT: usize = $out;
+            const ACCUMULATORS: usize = $words;
             type State<A: Copy> = [A; $words];
+            type Work<A: Copy> = [A; 0];
             #[inline(always)]
-            fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+            fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &mut P, _work: &mut Z) {}
             #[inline(always)]
-            fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(_s: S, _p: &P, _x: &mut X) {}
+            fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &P, _x: &mut X, _work: &mut Z) {}
             #[inline(always)]
-            fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
-                _s: S, _p: &P, y: &Y, used: &mut W,
-            ) {
+            fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &P, y: &Y, used: &mut W, _work: &mut Z) {
                 let mut c = 0;
                 while c < $inner {
                     used.put(c, y.get(c));
@@ -88,27 +88,23 @@ pass!(Gauss, outer 3, inner 4, row 2, out 1, words 1, {
         reduce::sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [reduce::sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
-        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 1],
-    ) {
-        state[0] = reduce::sum::step_mul(s, state[0], gaussian(s, sqdist(s, x, y, 3)), y.get(3));
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>, A: Words<S::A>, Z: Words<S::F>>(s: S, _p: &P, x: &X, y: &Y, state: &mut A, _work: &mut Z) {
+        state.set(0, reduce::sum::step_mul(s, state.word(0), gaussian(s, sqdist(s, x, y, 3)), y.get(3)));
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
         reduce::sum::combine(s, row, other, 0);
     }
     #[inline(always)]
-    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
-        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
-    ) {
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(s: S, _p: &P, _x: &X, row: &V, out: &mut W, _work: &mut Z) {
         out.put(0, reduce::sum::value(s, row, 0));
     }
 });
@@ -120,29 +116,25 @@ pass!(OffDiagonal, outer 1, inner 1, row 2, out 1, words 1, {
         reduce::sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [reduce::sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
-        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 1],
-    ) {
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>, A: Words<S::A>, Z: Words<S::F>>(s: S, _p: &P, x: &X, y: &Y, state: &mut A, _work: &mut Z) {
         let same = s.index_eq(x.index(), y.index());
         let term = s.select(same, s.lit(0.0), s.mul(x.get(0), y.get(0)));
-        state[0] = reduce::sum::step(s, state[0], term);
+        state.set(0, reduce::sum::step(s, state.word(0), term));
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
         reduce::sum::combine(s, row, other, 0);
     }
     #[inline(always)]
-    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
-        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
-    ) {
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(s: S, _p: &P, _x: &X, row: &V, out: &mut W, _work: &mut Z) {
         out.put(0, reduce::sum::value(s, row, 0));
     }
 });
@@ -156,25 +148,25 @@ pass!(GaussGradient, outer 4, inner 4, row 6, out 3, words 3, {
         reduce::sum::init(s, row, 4);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 3] {
-        [reduce::sum::begin(s); 3]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
+        state.set(1, reduce::sum::begin(s));
+        state.set(2, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
-        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 3],
-    ) {
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>, A: Words<S::A>, Z: Words<S::F>>(s: S, _p: &P, x: &X, y: &Y, state: &mut A, _work: &mut Z) {
         let w = s.mul(gaussian(s, sqdist(s, x, y, 3)), y.get(3));
         let mut c = 0;
         while c < 3 {
-            state[c] = reduce::sum::step_mul(s, state[c], w, s.sub(x.get(c), y.get(c)));
+            state.set(c, reduce::sum::step_mul(s, state.word(c), w, s.sub(x.get(c), y.get(c))));
             c += 1;
         }
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 3], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
-        reduce::sum::flush(s, state[1], row, 2);
-        reduce::sum::flush(s, state[2], row, 4);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
+        reduce::sum::flush(s, state.word(1), row, 2);
+        reduce::sum::flush(s, state.word(2), row, 4);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
@@ -183,9 +175,7 @@ pass!(GaussGradient, outer 4, inner 4, row 6, out 3, words 3, {
         reduce::sum::combine(s, row, other, 4);
     }
     #[inline(always)]
-    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
-        s: S, _p: &P, x: &X, row: &V, out: &mut W,
-    ) {
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(s: S, _p: &P, x: &X, row: &V, out: &mut W, _work: &mut Z) {
         let e = s.mul(s.lit(-2.0), x.get(3));
         let mut c = 0;
         while c < 3 {
@@ -204,19 +194,15 @@ macro_rules! nearest {
                 reduce::kmin::init(s, row, 0, $k);
             }
             #[inline(always)]
-            fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> [S::F; 2 * $k] {
-                let mut state = [row.get(0); 2 * $k];
-                reduce::kmin::begin(s, &mut state, 0, row, 0, $k);
-                state
+            fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, row: &W, state: &mut A) {
+                reduce::kmin::begin(s, state, 0, row, 0, $k);
             }
             #[inline(always)]
-            fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
-                s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 2 * $k],
-            ) {
+            fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>, A: Words<S::A>, Z: Words<S::F>>(s: S, _p: &P, x: &X, y: &Y, state: &mut A, _work: &mut Z) {
                 reduce::kmin::step(s, state, 0, $k, sqdist(s, x, y, 3), y.index());
             }
             #[inline(always)]
-            fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 2 * $k], row: &mut W) {
+            fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
                 reduce::kmin::flush(s, state, 0, row, 0, $k);
             }
             #[inline(always)]
@@ -224,9 +210,7 @@ macro_rules! nearest {
                 reduce::kmin::combine(s, row, other, 0, $k);
             }
             #[inline(always)]
-            fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
-                _s: S, _p: &P, _x: &X, row: &V, out: &mut W,
-            ) {
+            fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &P, _x: &X, row: &V, out: &mut W, _work: &mut Z) {
                 let mut c = 0;
                 while c < 2 * $k {
                     out.put(c, row.get(c));
@@ -246,19 +230,15 @@ pass!(LogSumExp, outer 3, inner 3, row 3, out 1, words 2, {
         reduce::logsumexp::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, row: &W) -> [S::F; 2] {
-        let mut state = [row.get(0); 2];
-        reduce::logsumexp::begin(s, &mut state, 0, row, 0);
-        state
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, row: &W, state: &mut A) {
+        reduce::logsumexp::begin(s, state, 0, row, 0);
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
-        s: S, _p: &P, x: &X, y: &Y, state: &mut [S::A; 2],
-    ) {
+    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>, A: Words<S::A>, Z: Words<S::F>>(s: S, _p: &P, x: &X, y: &Y, state: &mut A, _work: &mut Z) {
         reduce::logsumexp::step(s, state, 0, s.neg(sqdist(s, x, y, 3)));
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 2], row: &mut W) {
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
         reduce::logsumexp::flush(s, state, 0, row, 0);
     }
     #[inline(always)]
@@ -266,9 +246,7 @@ pass!(LogSumExp, outer 3, inner 3, row 3, out 1, words 2, {
         reduce::logsumexp::combine(s, row, other, 0);
     }
     #[inline(always)]
-    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
-        s: S, _p: &P, _x: &X, row: &V, out: &mut W,
-    ) {
+    fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(s: S, _p: &P, _x: &X, row: &V, out: &mut W, _work: &mut Z) {
         out.put(0, reduce::logsumexp::value(s, row, 0));
     }
 });
@@ -288,24 +266,38 @@ impl<T: Real, const D: usize> Kernel<T> for Long<D> {
     const INNER_INDEX: bool = false;
     const ROW: usize = 2;
     const OUT: usize = 1;
+    const ACCUMULATORS: usize = 1;
     type State<A: Copy> = [A; 1];
+    type Work<A: Copy> = [A; 0];
     #[inline(always)]
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P) {
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
+        s: S,
+        p: &mut P,
+        _work: &mut Z,
+    ) {
         p.put(1, s.log(s.abs(p.get(0))));
     }
     #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         _s: S,
         _p: &P,
         _x: &mut X,
+        _work: &mut Z,
     ) {
     }
     #[inline(always)]
-    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn prepare_inner<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        Y: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
+    >(
         _s: S,
         _p: &P,
         y: &Y,
         used: &mut W,
+        _work: &mut Z,
     ) {
         let mut c = 0;
         while c < D {
@@ -318,16 +310,24 @@ impl<T: Real, const D: usize> Kernel<T> for Long<D> {
         reduce::sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [reduce::sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+    fn step<
+        S: Pairs<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        Y: Columns<S::F>,
+        A: Words<S::A>,
+        Z: Words<S::F>,
+    >(
         s: S,
         p: &P,
         x: &X,
         y: &Y,
-        state: &mut [S::A; 1],
+        state: &mut A,
+        _work: &mut Z,
     ) {
         let mut dot = p.get(1);
         let mut c = 0;
@@ -335,11 +335,11 @@ impl<T: Real, const D: usize> Kernel<T> for Long<D> {
             dot = s.fma(x.get(c), y.get(c), dot);
             c += 1;
         }
-        state[0] = reduce::sum::step(s, state[0], s.exp(dot));
+        state.set(0, reduce::sum::step(s, state.word(0), s.exp(dot)));
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
@@ -352,12 +352,14 @@ impl<T: Real, const D: usize> Kernel<T> for Long<D> {
         X: Columns<S::F>,
         V: Columns<S::F>,
         W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
     >(
         s: S,
         _p: &P,
         _x: &X,
         row: &V,
         out: &mut W,
+        _work: &mut Z,
     ) {
         out.put(0, reduce::sum::value(s, row, 0));
     }
@@ -378,23 +380,38 @@ impl<T: Real> Kernel<T> for Prepared {
     const INNER_INDEX: bool = false;
     const ROW: usize = 2;
     const OUT: usize = 1;
+    const ACCUMULATORS: usize = 1;
     type State<A: Copy> = [A; 1];
+    type Work<A: Copy> = [A; 0];
     #[inline(always)]
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
+        _s: S,
+        _p: &mut P,
+        _work: &mut Z,
+    ) {
+    }
     #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         s: S,
         _p: &P,
         x: &mut X,
+        _work: &mut Z,
     ) {
         x.put(1, s.sin(s.add(x.get(0), x.get(0))));
     }
     #[inline(always)]
-    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn prepare_inner<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        Y: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
+    >(
         s: S,
         _p: &P,
         y: &Y,
         used: &mut W,
+        _work: &mut Z,
     ) {
         used.put(0, s.mul(y.get(0), y.get(0)));
     }
@@ -403,22 +420,33 @@ impl<T: Real> Kernel<T> for Prepared {
         reduce::sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [reduce::sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+    fn step<
+        S: Pairs<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        Y: Columns<S::F>,
+        A: Words<S::A>,
+        Z: Words<S::F>,
+    >(
         s: S,
         _p: &P,
         x: &X,
         y: &Y,
-        state: &mut [S::A; 1],
+        state: &mut A,
+        _work: &mut Z,
     ) {
-        state[0] = reduce::sum::step_mul(s, state[0], x.get(1), y.get(0));
+        state.set(
+            0,
+            reduce::sum::step_mul(s, state.word(0), x.get(1), y.get(0)),
+        );
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
@@ -431,12 +459,14 @@ impl<T: Real> Kernel<T> for Prepared {
         X: Columns<S::F>,
         V: Columns<S::F>,
         W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
     >(
         s: S,
         _p: &P,
         _x: &X,
         row: &V,
         out: &mut W,
+        _work: &mut Z,
     ) {
         out.put(0, reduce::sum::value(s, row, 0));
     }
@@ -457,24 +487,38 @@ impl<T: Real> Kernel<T> for Parameters {
     const INNER_INDEX: bool = false;
     const ROW: usize = 2;
     const OUT: usize = 1;
+    const ACCUMULATORS: usize = 1;
     type State<A: Copy> = [A; 1];
+    type Work<A: Copy> = [A; 0];
     #[inline(always)]
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(s: S, p: &mut P) {
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
+        s: S,
+        p: &mut P,
+        _work: &mut Z,
+    ) {
         p.put(20, s.mul(p.get(0), p.get(0)));
     }
     #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         _s: S,
         _p: &P,
         _x: &mut X,
+        _work: &mut Z,
     ) {
     }
     #[inline(always)]
-    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn prepare_inner<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        Y: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
+    >(
         _s: S,
         _p: &P,
         _y: &Y,
         _used: &mut W,
+        _work: &mut Z,
     ) {
     }
     #[inline(always)]
@@ -482,22 +526,33 @@ impl<T: Real> Kernel<T> for Parameters {
         reduce::sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [reduce::sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, reduce::sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+    fn step<
+        S: Pairs<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        Y: Columns<S::F>,
+        A: Words<S::A>,
+        Z: Words<S::F>,
+    >(
         s: S,
         p: &P,
         _x: &X,
         _y: &Y,
-        state: &mut [S::A; 1],
+        state: &mut A,
+        _work: &mut Z,
     ) {
-        state[0] = reduce::sum::step(s, state[0], s.add(p.get(19), p.get(20)));
+        state.set(
+            0,
+            reduce::sum::step(s, state.word(0), s.add(p.get(19), p.get(20))),
+        );
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        reduce::sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        reduce::sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
@@ -510,12 +565,14 @@ impl<T: Real> Kernel<T> for Parameters {
         X: Columns<S::F>,
         V: Columns<S::F>,
         W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
     >(
         s: S,
         _p: &P,
         _x: &X,
         row: &V,
         out: &mut W,
+        _work: &mut Z,
     ) {
         out.put(0, reduce::sum::value(s, row, 0));
     }

@@ -109,16 +109,18 @@ impl Entry {
         out.push_str(&format!(
             "/// # Safety\n/// The launch ABI.\n#[unsafe(no_mangle)]\n\
              pub unsafe extern \"ptx-kernel\" fn {name}(m: u32, n: u32, first: u32, phase: u32, parts: u32, \
-             flush: u32, states: *mut {t}, params: *const {t}{arguments}) {{\n\
+             flush: u32, scratch: *mut {t}, params: *const {t}{arguments}) {{\n\
              // SAFETY: the launch ABI is the host's promise.\nunsafe {{ skeleton::reduce::<{t}, K, crate::device::gpu::{token}, X, Y, O,\n\
              {{ abi::rows_per_thread::<{t}, K>() }}, {{ abi::inner_unroll::<{t}, K>() }}, {{ <K as Kernel<{t}>>::ROW }},\n\
              {{ <K as Kernel<{t}>>::PARAMS }}, {{ <K as Kernel<{t}>>::PARAMS + <K as Kernel<{t}>>::PARAMS_DERIVED }},\n\
              {{ abi::params_held::<{t}, K>() }},\n\
              {{ <K as Kernel<{t}>>::OUTER }}, {{ <K as Kernel<{t}>>::OUTER + <K as Kernel<{t}>>::OUTER_DERIVED }},\n\
-             {{ abi::outer_held::<{t}, K>() }},\n\
+             {{ abi::outer_held::<{t}, K>() }}, {{ <K as Kernel<{t}>>::ACCUMULATORS }}, {{ abi::accumulators_held::<{t}, K>() }},\n\
+             {{ abi::state_held::<{t}, K>() }}, {{ abi::scratch_accumulators::<{t}, K>() }}, {{ abi::scratch_work::<{t}, K>() }},\n\
+             {{ abi::scratch_params::<{t}, K>() }}, {{ abi::scratch_state::<{t}, K>() }},\n\
              {{ <K as Kernel<{t}>>::INNER_USED }}, {{ abi::inner_stride::<{t}, K>() as u32 }},\n\
              {{ abi::inner_held::<{t}, K>() }}, {{ abi::tile_rows::<{t}, K>() as u32 }}, {{ abi::shared_bytes::<{t}, K>() }}>\n\
-             (m, n, first, phase, parts, flush, states, params, X {{ {x}}}, Y {{ {y}}}, O {{ {o}}}) }}\n}}\n}}\n"
+             (m, n, first, phase, parts, flush, scratch, params, X {{ {x}}}, Y {{ {y}}}, O {{ {o}}}) }}\n}}\n}}\n"
         ));
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Everything with an effect on other threads is an LLVM intrinsic, which carries the *convergent* property: inline
 //! assembly does not, and the compiler could move or duplicate a barrier written so. Shared memory has no spelling in
-//! Rust on this target; it is declared and accessed in inline assembly, by 32-bit addresses of that state space. Loads are
-//! `pure, readonly`: equal ones merge between two stores or barriers, and unused ones disappear.
+//! Rust on this target; it is declared and accessed in inline assembly, by 32-bit addresses of that state space. Vector loads are
+//! `pure, readonly`: equal ones merge between two stores or barriers, and unused ones disappear. Loads of one value, which are
+//! for long rows, do not merge: all that two loops read would have to stay in registers from one to the other.
 use crate::mini_core::*;
 
 unsafe extern "C" {
@@ -156,6 +157,13 @@ pub fn shape_note<const R: usize, const Q: usize, const USED: usize, const ROW: 
     }
 }
 
+/// A comment in the PTX that asks for the entry's loops to stay loops in the assembler too.
+#[inline(always)]
+pub fn loops_stay() {
+    // SAFETY: a comment.
+    unsafe { asm!("// keops: loops stay", options(nomem, nostack, preserves_flags)) }
+}
+
 /// Declares `BYTES` of shared memory, aligned to 16, and returns its address.
 ///
 /// # Safety
@@ -224,7 +232,7 @@ macro_rules! shared_access {
             let value: $float;
             // SAFETY: the caller's promise.
             unsafe {
-                asm!($ld, out($reg) value, in(reg32) address, options(pure, readonly, nostack, preserves_flags));
+                asm!($ld, out($reg) value, in(reg32) address, options(readonly, nostack, preserves_flags));
             }
             value
         }

@@ -24,7 +24,7 @@ extern crate self as keops_gpu_kernels;
 /// kernels may import the same names on their own.
 const KERNEL_SCOPE: &str = "pub mod scope {
     pub use crate::prelude::*;
-    pub use crate::{isa::Isa, kernel::{Columns, ColumnsMut, Kernel, Words}, math, real::{NONE, Real}, reduce};
+    pub use crate::{isa::Isa, kernel::{Array, Columns, ColumnsMut, Kernel, Words}, math, real::{NONE, Real}, reduce};
     pub use crate::tile::{Pairs, Tile};
 }
 pub mod kernels {

@@ -1,11 +1,12 @@
 //! Row accessors of the device: the parameters, and the outer rows, state rows and output rows of one thread.
 //!
-//! Short rows live in arrays that become registers, long ones are read from global memory where the formula uses them.
-//! Which it is, is a constant per kernel (`abi`). Inner rows are in `inner`.
+//! Short rows live in arrays that become registers, long ones in the thread's lanes of the scratch memory, where neighbouring
+//! threads have neighbouring values. Which it is, is a constant per kernel (`abi`). Inner rows are in `inner`.
 //!
 //! Invariant: a column out of range reads as zero and writes nothing; no accessor touches memory outside its rows.
 use super::gpu::Device;
-use crate::kernel::{Columns, ColumnsMut, Numbers};
+use crate::abi::BLOCK;
+use crate::kernel::{Columns, ColumnsMut, Numbers, Words};
 use crate::mini_core::*;
 
 /// The variables of one side in global memory, side by side as the columns of one row. Written out per entry.
@@ -31,20 +32,200 @@ pub trait Sink<T>: Copy {
     unsafe fn load(self, row: u32, c: usize) -> T;
 }
 
-/// The parameters: `RAW` in global memory, then derived ones. `HELD` of them are in registers: all, or the derived ones.
-pub struct Params<T, const RAW: usize, const ALL: usize, const HELD: usize> {
+/// A thread's lanes of one part of the scratch memory: one for each of its outer rows, BLOCK apart.
+pub struct Lanes<T> {
+    /// Word 0 of the first lane; not to be used where there is no scratch memory.
+    first: *mut T,
+    /// Values from one word to the next.
+    lanes: usize,
+}
+impl_copy!([T] Lanes<T>);
+impl<T: Device> Lanes<T> {
+    /// The lanes from `own` on, out of `lanes`, of part `part` of `words` words.
+    ///
+    /// # Safety
+    /// `scratch` must hold that part, as far as it is used, and nobody else may use these lanes.
+    #[inline(always)]
+    pub unsafe fn new(scratch: *mut T, part: u32, words: usize, lanes: usize, own: u32) -> Self {
+        // SAFETY: the first lane of the part is in `scratch`; without scratch memory the pointer is not used.
+        let first = unsafe { scratch.add(part as usize * words * lanes + own as usize) };
+        Lanes { first, lanes }
+    }
+    /// Where a word of lane `r` is.
+    ///
+    /// # Safety
+    /// The word and the lane must exist.
+    #[inline(always)]
+    unsafe fn place(&self, word: usize, r: usize) -> *mut T {
+        // SAFETY: the caller's promise.
+        unsafe { self.first.add(word * self.lanes + r * BLOCK as usize) }
+    }
+}
+
+/// N numbers of each of R outer rows: all in registers (`HELD` = N), or all in scratch memory from word `AT` on (`HELD` = 0).
+///
+/// State rows, accumulators and the columns of outer rows.
+pub struct Kept<T, const R: usize, const N: usize, const HELD: usize, const AT: usize> {
+    held: [[T; R]; HELD],
+    lanes: Lanes<T>,
+}
+impl<T: Device, const R: usize, const N: usize, const HELD: usize, const AT: usize>
+    Kept<T, R, N, HELD, AT>
+{
+    /// In these lanes, or zero in registers.
+    ///
+    /// # Safety
+    /// If the numbers are in scratch memory, the lanes must hold them: R lanes, `AT` + N words.
+    #[inline(always)]
+    pub unsafe fn new(lanes: Lanes<T>) -> Self {
+        let held = [[T::ZERO; R]; HELD];
+        Kept { held, lanes }
+    }
+    #[inline(always)]
+    fn number(&self, n: usize, r: usize) -> T {
+        if n >= N {
+            T::ZERO
+        } else if HELD == N {
+            self.held[n][r]
+        } else {
+            // SAFETY: `new` was promised that it exists.
+            unsafe { *self.lanes.place(AT + n, r) }
+        }
+    }
+    #[inline(always)]
+    fn put_number(&mut self, n: usize, r: usize, v: T) {
+        if n < N {
+            if HELD == N {
+                self.held[n][r] = v;
+            } else {
+                // SAFETY: `new` was promised that it exists.
+                unsafe { *self.lanes.place(AT + n, r) = v };
+            }
+        }
+    }
+    /// Copies registers into scratch memory.
+    #[inline(always)]
+    pub fn store(&self, to: &mut Kept<T, R, N, 0, AT>) {
+        let mut n = 0;
+        while n < N {
+            let mut r = 0;
+            while r < R {
+                to.put_number(n, r, self.number(n, r));
+                r += 1;
+            }
+            n += 1;
+        }
+    }
+}
+impl<T: Device, const R: usize, const N: usize, const HELD: usize, const AT: usize>
+    Columns<[[T; 1]; R]> for Kept<T, R, N, HELD, AT>
+{
+    #[inline(always)]
+    fn get(&self, c: usize) -> [[T; 1]; R] {
+        self.word(c)
+    }
+    #[inline(always)]
+    fn index(&self) -> [[T; 1]; R] {
+        [[T::ZERO; 1]; R]
+    }
+}
+impl<T: Device, const R: usize, const N: usize, const HELD: usize, const AT: usize>
+    ColumnsMut<[[T; 1]; R]> for Kept<T, R, N, HELD, AT>
+{
+    #[inline(always)]
+    fn put(&mut self, c: usize, v: [[T; 1]; R]) {
+        self.set(c, v);
+    }
+}
+impl<T: Device, const R: usize, const N: usize, const HELD: usize, const AT: usize>
+    Words<[[T; 1]; R]> for Kept<T, R, N, HELD, AT>
+{
+    #[inline(always)]
+    fn word(&self, n: usize) -> [[T; 1]; R] {
+        let mut out = [[T::ZERO; 1]; R];
+        let mut r = 0;
+        while r < R {
+            out[r][0] = self.number(n, r);
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn set(&mut self, n: usize, v: [[T; 1]; R]) {
+        let mut r = 0;
+        while r < R {
+            self.put_number(n, r, v[r][0]);
+            r += 1;
+        }
+    }
+}
+
+/// Local arrays of R outer by Q inner rows, in scratch memory from word `AT` on.
+pub struct Work<T, const R: usize, const Q: usize, const AT: usize> {
+    lanes: Lanes<T>,
+}
+impl<T: Device, const R: usize, const Q: usize, const AT: usize> Work<T, R, Q, AT> {
+    /// In these lanes.
+    ///
+    /// # Safety
+    /// They must have room for all words that are used, Q each, of R lanes.
+    #[inline(always)]
+    pub unsafe fn new(lanes: Lanes<T>) -> Self {
+        Work { lanes }
+    }
+}
+impl<T: Device, const R: usize, const Q: usize, const AT: usize> Words<[[T; Q]; R]>
+    for Work<T, R, Q, AT>
+{
+    #[inline(always)]
+    fn word(&self, n: usize) -> [[T; Q]; R] {
+        let mut out = [[T::ZERO; Q]; R];
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                // SAFETY: `new` was promised that it exists.
+                out[r][q] = unsafe { *self.lanes.place(AT + n * Q + q, r) };
+                q += 1;
+            }
+            r += 1;
+        }
+        out
+    }
+    #[inline(always)]
+    fn set(&mut self, n: usize, v: [[T; Q]; R]) {
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                // SAFETY: `new` was promised that it exists.
+                unsafe { *self.lanes.place(AT + n * Q + q, r) = v[r][q] };
+                q += 1;
+            }
+            r += 1;
+        }
+    }
+}
+
+/// The parameters: `RAW` in global memory, then derived ones. `HELD` of them are in registers: all, or the derived ones, or
+/// none; then the derived ones are in scratch memory from word `AT` on, each thread's own.
+pub struct Params<T, const RAW: usize, const ALL: usize, const HELD: usize, const AT: usize> {
     base: *const T,
     held: [T; HELD],
+    lanes: Lanes<T>,
 }
-impl_copy!([T: Copy, const RAW: usize, const ALL: usize, const HELD: usize] Params<T, RAW, ALL, HELD>);
+impl_copy!([T: Copy, const RAW: usize, const ALL: usize, const HELD: usize, const AT: usize] Params<T, RAW, ALL, HELD, AT>);
 
-impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> Params<T, RAW, ALL, HELD> {
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const AT: usize>
+    Params<T, RAW, ALL, HELD, AT>
+{
     /// The raw parameters at `base`.
     ///
     /// # Safety
-    /// `base` must point to `RAW` values that nobody writes while the accessor is in use.
+    /// `base` must point to `RAW` values that nobody writes while the accessor is in use; the first lane must have room for the
+    /// derived ones where they are not in registers.
     #[inline(always)]
-    pub unsafe fn new(base: *const T) -> Self {
+    pub unsafe fn new(base: *const T, lanes: Lanes<T>) -> Self {
         let mut held = [T::ZERO; HELD];
         if HELD == ALL {
             let mut c = 0;
@@ -54,7 +235,7 @@ impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> Params<T,
                 c += 1;
             }
         }
-        Params { base, held }
+        Params { base, held, lanes }
     }
     #[inline(always)]
     fn value(&self, c: usize) -> T {
@@ -63,10 +244,13 @@ impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> Params<T,
         } else if HELD == ALL {
             self.held[c]
         } else if c < RAW {
-            // SAFETY: `new` was promised RAW values.
+            // SAFETY: c < RAW.
             unsafe { *self.base.add(c) }
-        } else {
+        } else if HELD == ALL - RAW {
             self.held[c - RAW]
+        } else {
+            // SAFETY: one of the derived ones, for which `new` was promised room.
+            unsafe { *self.lanes.place(AT + (c - RAW), 0) }
         }
     }
 }
@@ -75,9 +259,10 @@ impl<
     const RAW: usize,
     const ALL: usize,
     const HELD: usize,
+    const AT: usize,
     const R: usize,
     const Q: usize,
-> Columns<[[T; Q]; R]> for Params<T, RAW, ALL, HELD>
+> Columns<[[T; Q]; R]> for Params<T, RAW, ALL, HELD, AT>
 {
     #[inline(always)]
     fn get(&self, c: usize) -> [[T; Q]; R] {
@@ -88,16 +273,16 @@ impl<
         [[T::ZERO; Q]; R]
     }
 }
-impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> Numbers<T>
-    for Params<T, RAW, ALL, HELD>
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const AT: usize> Numbers<T>
+    for Params<T, RAW, ALL, HELD, AT>
 {
     #[inline(always)]
     fn number(&self, c: usize) -> T {
         self.value(c)
     }
 }
-impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> ColumnsMut<[[T; 1]; 1]>
-    for Params<T, RAW, ALL, HELD>
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const AT: usize>
+    ColumnsMut<[[T; 1]; 1]> for Params<T, RAW, ALL, HELD, AT>
 {
     #[inline(always)]
     fn put(&mut self, c: usize, v: [[T; 1]; 1]) {
@@ -105,78 +290,72 @@ impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize> ColumnsMu
             if c < ALL {
                 self.held[c] = v[0][0];
             }
-        } else if c >= RAW && c < ALL {
+        } else if c < RAW || c >= ALL {
+        } else if HELD == ALL - RAW {
             self.held[c - RAW] = v[0][0];
+        } else {
+            // SAFETY: one of the derived ones, for which `new` was promised room.
+            unsafe { *self.lanes.place(AT + (c - RAW), 0) = v[0][0] };
         }
     }
 }
 
-/// R outer rows of one thread: `RAW` columns in global memory, then derived ones. `HELD` of them are in registers: all, or
-/// the derived ones.
-pub struct Outer<T, V, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize> {
-    variables: V,
+/// R outer rows of one thread: `RAW` columns of the variables, then derived ones, all in registers or all in scratch memory.
+pub struct Outer<T, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize> {
+    columns: Kept<T, R, ALL, HELD, 0>,
     rows: [u32; R],
     /// The index of row 0.
     first: u32,
-    held: [[T; R]; HELD],
 }
-impl<T: Device, V: Source<T>, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize>
-    Outer<T, V, RAW, ALL, HELD, R>
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize>
+    Outer<T, RAW, ALL, HELD, R>
 {
     /// The rows `rows` of the variables, the first of which has the index `first`.
     ///
     /// # Safety
-    /// Every row must exist, and nobody may write the variables while the accessor is in use.
+    /// Every row must exist, and the lanes must have room for the columns where they are not in registers.
     #[inline(always)]
-    pub unsafe fn new(variables: V, rows: [u32; R], first: u32) -> Self {
-        let mut held = [[T::ZERO; R]; HELD];
-        if HELD == ALL {
-            let mut c = 0;
-            while c < RAW {
-                let mut r = 0;
-                while r < R {
-                    // SAFETY: the caller's promise.
-                    held[c][r] = unsafe { variables.load(rows[r], c) };
-                    r += 1;
-                }
-                c += 1;
+    pub unsafe fn new<V: Source<T>>(
+        variables: V,
+        rows: [u32; R],
+        first: u32,
+        lanes: Lanes<T>,
+    ) -> Self {
+        // SAFETY: the caller's promise.
+        let mut columns = unsafe { Kept::new(lanes) };
+        let mut c = 0;
+        while c < RAW {
+            let mut r = 0;
+            while r < R {
+                // SAFETY: the caller's promise.
+                columns.put_number(c, r, unsafe { variables.load(rows[r], c) });
+                r += 1;
             }
+            c += 1;
         }
         Outer {
-            variables,
+            columns,
             rows,
             first,
-            held,
         }
     }
 }
 impl<
     T: Device,
-    V: Source<T>,
     const RAW: usize,
     const ALL: usize,
     const HELD: usize,
     const R: usize,
     const Q: usize,
-> Columns<[[T; Q]; R]> for Outer<T, V, RAW, ALL, HELD, R>
+> Columns<[[T; Q]; R]> for Outer<T, RAW, ALL, HELD, R>
 {
     #[inline(always)]
     fn get(&self, c: usize) -> [[T; Q]; R] {
         let mut out = [[T::ZERO; Q]; R];
-        if c < ALL {
-            let mut r = 0;
-            while r < R {
-                let v = if HELD == ALL {
-                    self.held[c][r]
-                } else if c < RAW {
-                    // SAFETY: `new` was promised that the row exists.
-                    unsafe { self.variables.load(self.rows[r], c) }
-                } else {
-                    self.held[c - RAW][r]
-                };
-                out[r] = [v; Q];
-                r += 1;
-            }
+        let mut r = 0;
+        while r < R {
+            out[r] = [self.columns.number(c, r); Q];
+            r += 1;
         }
         out
     }
@@ -191,126 +370,14 @@ impl<
         out
     }
 }
-impl<T: Device, V: Source<T>, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize>
-    ColumnsMut<[[T; 1]; R]> for Outer<T, V, RAW, ALL, HELD, R>
+impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const R: usize>
+    ColumnsMut<[[T; 1]; R]> for Outer<T, RAW, ALL, HELD, R>
 {
     #[inline(always)]
     fn put(&mut self, c: usize, v: [[T; 1]; R]) {
-        let at = if HELD == ALL { c } else { c - RAW };
-        if c >= RAW && c < ALL {
-            let mut r = 0;
-            while r < R {
-                self.held[at][r] = v[r][0];
-                r += 1;
-            }
+        if c >= RAW {
+            self.columns.set(c, v);
         }
-    }
-}
-
-/// The state rows of R outer rows, N words each.
-pub struct State<T, const R: usize, const N: usize> {
-    words: [[[T; 1]; R]; N],
-}
-impl<T: Device, const R: usize, const N: usize> State<T, R, N> {
-    /// All zero.
-    #[inline(always)]
-    pub fn new() -> Self {
-        State {
-            words: [[[T::ZERO; 1]; R]; N],
-        }
-    }
-}
-impl<T: Device, const R: usize, const N: usize> Columns<[[T; 1]; R]> for State<T, R, N> {
-    #[inline(always)]
-    fn get(&self, c: usize) -> [[T; 1]; R] {
-        if c < N {
-            self.words[c]
-        } else {
-            [[T::ZERO; 1]; R]
-        }
-    }
-    #[inline(always)]
-    fn index(&self) -> [[T; 1]; R] {
-        [[T::ZERO; 1]; R]
-    }
-}
-impl<T: Device, const R: usize, const N: usize> ColumnsMut<[[T; 1]; R]> for State<T, R, N> {
-    #[inline(always)]
-    fn put(&mut self, c: usize, v: [[T; 1]; R]) {
-        if c < N {
-            self.words[c] = v;
-        }
-    }
-}
-
-/// The state rows of R outer rows, N words each, as one part of the inner rows leaves them in global memory.
-pub struct Stored<T, const R: usize, const N: usize> {
-    /// Word 0 of row 0 of the part.
-    base: *mut T,
-    /// Values from one word to the next.
-    m: u32,
-    rows: [u32; R],
-}
-impl<T: Device, const R: usize, const N: usize> Stored<T, R, N> {
-    /// The rows `rows` of part `part`.
-    ///
-    /// # Safety
-    /// `states` must hold the state rows of this part as `abi` says, and every row must be less than `m`.
-    #[inline(always)]
-    pub unsafe fn new(states: *mut T, part: u32, m: u32, rows: [u32; R]) -> Self {
-        // SAFETY: the part's first word is in `states`.
-        let base = unsafe { states.add(part as usize * N * m as usize) };
-        Stored { base, m, rows }
-    }
-    /// Where word `c` of row `r` is.
-    ///
-    /// # Safety
-    /// `c` must be less than N.
-    #[inline(always)]
-    unsafe fn place(&self, c: usize, r: usize) -> *mut T {
-        // SAFETY: a word of a row that exists, as `new` was promised.
-        unsafe {
-            self.base
-                .add(c * self.m as usize + self.rows[r] as usize)
-        }
-    }
-    /// Stores those state rows that exist.
-    ///
-    /// # Safety
-    /// Each row marked as existing must be this thread's, and nobody may read it in this launch.
-    #[inline(always)]
-    pub unsafe fn store(&self, state: &State<T, R, N>, exists: [bool; R]) {
-        let mut c = 0;
-        while c < N {
-            let mut r = 0;
-            while r < R {
-                if exists[r] {
-                    // SAFETY: c < N, and the caller's promise.
-                    unsafe { *self.place(c, r) = state.words[c][r][0] };
-                }
-                r += 1;
-            }
-            c += 1;
-        }
-    }
-}
-impl<T: Device, const R: usize, const N: usize> Columns<[[T; 1]; R]> for Stored<T, R, N> {
-    #[inline(always)]
-    fn get(&self, c: usize) -> [[T; 1]; R] {
-        let mut out = [[T::ZERO; 1]; R];
-        let mut r = 0;
-        while r < R {
-            if c < N {
-                // SAFETY: c < N.
-                out[r][0] = unsafe { *self.place(c, r) };
-            }
-            r += 1;
-        }
-        out
-    }
-    #[inline(always)]
-    fn index(&self) -> [[T; 1]; R] {
-        [[T::ZERO; 1]; R]
     }
 }
 

@@ -3,15 +3,18 @@
 //! A thread owns R outer rows, BLOCK apart so that neighbouring threads read and write neighbouring rows. The block walks
 //! the inner rows tile by tile, from the last tile to the first: threads prepare the rows of a tile into shared memory,
 //! once per row, then every thread folds the tile into its registers, Q rows at a time, downwards. At the end of a block
-//! of inner rows the registers are merged into the state row.
+//! of inner rows the registers are merged into the state row. What is too much for registers is in the thread's lanes of the
+//! scratch memory: columns, accumulators, state rows, arrays.
 //!
 //! Invariants: inner rows reach a state row in descending order. Every thread of a block makes the same number of trips
 //! through the tile loop, whatever rows it owns, because each trip holds two barriers; a thread without a row of its own
 //! repeats the last row and does not store.
 use super::gpu::{Device, Token};
 use super::inner::{Inner, InnerRaw, InnerSlot};
-use super::intrinsics::{block_idx_x, block_idx_y, shape_note, shared_tile, sync_threads, thread_idx_x};
-use super::rows::{Out, Outer, Params, Sink, Source, State, Stored};
+use super::intrinsics::{
+    block_idx_x, block_idx_y, grid_dim_x, loops_stay, shape_note, shared_tile, sync_threads, thread_idx_x,
+};
+use super::rows::{Kept, Lanes, Out, Outer, Params, Sink, Source, Work};
 use crate::abi::{BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
 use crate::kernel::{Kernel, Numbers};
 use crate::mini_core::*;
@@ -36,6 +39,13 @@ macro_rules! with_shape {
             const OUTER: usize,
             const OUTER_ALL: usize,
             const OUTER_HELD: usize,
+            const ACC: usize,
+            const ACC_HELD: usize,
+            const ROW_HELD: usize,
+            const AT_ACC: usize,
+            const AT_WORK: usize,
+            const AT_PARAMS: usize,
+            const AT_ROW: usize,
             const USED: usize,
             const STRIDE: u32,
             const INNER_HELD: usize,
@@ -52,7 +62,7 @@ with_shape! {
     /// # Safety
     /// The launch ABI (`abi`): BLOCK threads, pointers to as many rows as the numbers say.
     fn reduce<T, K, S: Token<T>, X: Source<T>, Y: Source<T>, O: Sink<T>>(
-        m: u32, n: u32, first: u32, phase: u32, parts: u32, flush: u32, states: *mut T, params: *const T,
+        m: u32, n: u32, first: u32, phase: u32, parts: u32, flush: u32, scratch: *mut T, params: *const T,
         outer: X, inner: Y, outputs: O,
     ) {
         if m == 0 {
@@ -60,11 +70,21 @@ with_shape! {
         }
         let tile = Tile::<S, R, 1>(S::TOKEN);
         shape_note::<R, Q, USED, ROW>();
-        // SAFETY: the parameters are an argument of the launch.
-        let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD>::new(params) };
-        K::prepare_params(Tile::<S, 1, 1>(S::TOKEN), &mut p);
-
+        if OUTER_HELD != OUTER_ALL || ACC_HELD != ACC || AT_PARAMS != AT_WORK {
+            // A register tile is large here, and loads of several turns of a loop would fill the registers.
+            loops_stay();
+        }
         let own = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
+        let all = grid_dim_x() as usize * (BLOCK as usize * R);
+        let part = if phase == FOLD { block_idx_y() } else { 0 };
+        // SAFETY: the scratch memory is an argument of the launch, and the lanes are those of this thread's rows.
+        let lanes = unsafe { Lanes::new(scratch, part, AT_ROW + ROW, all, own) };
+        // SAFETY: the parameters are an argument of the launch.
+        let mut p = unsafe { Params::<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>::new(params, lanes) };
+        // SAFETY: the scratch memory has room for the arrays.
+        let mut work = unsafe { Work::<T, 1, 1, AT_WORK>::new(lanes) };
+        K::prepare_params(Tile::<S, 1, 1>(S::TOKEN), &mut p, &mut work);
+
         let mut rows = [0u32; R];
         let mut exists = [false; R];
         let mut r = 0;
@@ -75,40 +95,54 @@ with_shape! {
             rows[r] = if exists[r] { row } else { m - 1 };
             r += 1;
         }
-        // SAFETY: every row is less than m.
-        let mut x = unsafe { Outer::<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>::new(outer, rows, first) };
-        K::prepare_outer(tile, &p, &mut x);
+        // SAFETY: every row is less than m, and the scratch memory has room for the columns.
+        let mut x = unsafe { Outer::<T, OUTER, OUTER_ALL, OUTER_HELD, R>::new(outer, rows, first, lanes) };
+        // SAFETY: the scratch memory has room for the arrays.
+        let mut work = unsafe { Work::<T, R, 1, AT_WORK>::new(lanes) };
+        K::prepare_outer(tile, &p, &mut x, &mut work);
 
-        let mut state = State::<T, R, ROW>::new();
-        K::init(tile, &mut state);
+        // SAFETY: the scratch memory has room for state rows that are not in registers.
+        let mut state = unsafe { Kept::<T, R, ROW, ROW_HELD, AT_ROW>::new(lanes) };
         // The phase is an argument of the launch: all threads take the same way.
         if phase == COMBINE {
+            // In scratch memory the state row of part 0 is there already.
             let mut part = 0;
+            if ROW_HELD == ROW {
+                K::init(tile, &mut state);
+            } else {
+                part = 1;
+            }
             while part < parts {
-                // SAFETY: the state rows of all parts are an argument of the launch.
-                let other = unsafe { Stored::<T, R, ROW>::new(states, part, m, rows) };
+                // SAFETY: the state rows of all parts are in the scratch memory.
+                let other = unsafe {
+                    Kept::<T, R, ROW, 0, AT_ROW>::new(Lanes::new(scratch, part, AT_ROW + ROW, all, own))
+                };
                 K::combine(tile, &mut state, &other);
                 part += 1;
             }
         } else {
+            K::init(tile, &mut state);
             // All rows where there is one part.
             let (begin, end) = part_range(n, TILE, parts, block_idx_y());
-            let (begin, end) = matters::<T, K, PARAMS, PARAMS_ALL, PARAMS_HELD>(
+            let (begin, end) = matters::<T, K, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>(
                 &p, block_idx_x() * (BLOCK * R as u32), BLOCK * R as u32, m, n, first, TILE, begin, end);
             // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time, with the same range.
             unsafe {
-                fold::<T, K, S, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, USED, STRIDE,
-                    INNER_HELD, TILE, SHARED>(begin, end, flush, inner, &p, &x, &mut state);
+                fold::<T, K, S, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, ACC, ACC_HELD,
+                    ROW_HELD, AT_ACC, AT_WORK, AT_PARAMS, AT_ROW, USED, STRIDE, INNER_HELD, TILE, SHARED>(
+                    begin, end, flush, inner, lanes, &p, &x, &mut state);
             }
             if phase == FOLD {
-                // SAFETY: the part's state rows are this row of blocks', and those that exist are this thread's.
-                unsafe { Stored::<T, R, ROW>::new(states, block_idx_y(), m, rows).store(&state, exists) };
+                if ROW_HELD == ROW {
+                    // SAFETY: the scratch memory has room for the state rows.
+                    state.store(&mut unsafe { Kept::new(lanes) });
+                }
                 return;
             }
         }
         // SAFETY: the rows that exist are less than m, and no other thread has the same.
         let mut out = unsafe { Out::<O, R>::new(outputs, rows, exists) };
-        K::finish(tile, &p, &x, &state, &mut out);
+        K::finish(tile, &p, &x, &state, &mut out, &mut work);
     }
 }
 
@@ -117,19 +151,28 @@ with_shape! {
     ///
     /// # Safety
     /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same range.
-    fn fold<T, K, S: Token<T>, X: Source<T>, Y: Source<T>>(
+    fn fold<T, K, S: Token<T>, Y: Source<T>>(
         begin: u32,
         end: u32,
         flush: u32,
         inner: Y,
-        p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
-        x: &Outer<T, X, OUTER, OUTER_ALL, OUTER_HELD, R>,
-        state: &mut State<T, R, ROW>,
+        lanes: Lanes<T>,
+        p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
+        x: &Outer<T, OUTER, OUTER_ALL, OUTER_HELD, R>,
+        state: &mut Kept<T, R, ROW, ROW_HELD, AT_ROW>,
     ) {
         let rows = Tile::<S, R, 1>(S::TOKEN);
         // SAFETY: once in the kernel, by the caller's promise.
         let shared = unsafe { shared_tile::<SHARED>() };
-        let mut registers = K::begin(rows, state);
+        // SAFETY: the scratch memory has room for accumulators that are not in registers, and for arrays.
+        let (mut accumulators, mut work, mut work_one) = unsafe {
+            (
+                Kept::<T, R, ACC, ACC_HELD, AT_ACC>::new(lanes),
+                Work::<T, R, Q, AT_WORK>::new(lanes),
+                Work::<T, R, 1, AT_WORK>::new(lanes),
+            )
+        };
+        K::begin(rows, state, &mut accumulators);
         // Rows of a block of a tile at most, and rows after which it is merged: numbers, and no condition on `flush` in the
         // loop, which would be there twice otherwise.
         let longest = flush.wrapping_sub(1);
@@ -144,7 +187,8 @@ with_shape! {
             // keeps the tile while others still read it, the second makes the new one visible.
             unsafe {
                 sync_threads();
-                load_tile::<T, K, S, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, USED, STRIDE, INNER_HELD>(shared, start, end, inner, p);
+                load_tile::<T, K, S, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS, AT_WORK, USED, STRIDE, INNER_HELD>(
+                    shared, start, end, inner, lanes, p);
                 sync_threads();
             }
             let mut left = end - start;
@@ -158,18 +202,18 @@ with_shape! {
                     left -= 1;
                     // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
                     let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
-                    K::step(rows, p, x, &y, &mut registers);
+                    K::step(rows, p, x, &y, &mut accumulators, &mut work_one);
                 }
                 while left != below {
                     left -= Q as u32;
                     // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
                     let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
-                    K::step(Tile::<S, R, Q>(S::TOKEN), p, x, &y, &mut registers);
+                    K::step(Tile::<S, R, Q>(S::TOKEN), p, x, &y, &mut accumulators, &mut work);
                 }
                 let last = below == 0 && end == begin;
                 if TILE as usize >= FLUSH_ROWS || folded >= enough || last {
-                    K::flush(rows, &registers, state);
-                    registers = K::begin(rows, state);
+                    K::flush(rows, &accumulators, state);
+                    K::begin(rows, state, &mut accumulators);
                     folded = 0;
                 }
             }
@@ -187,8 +231,9 @@ fn matters<
     const PARAMS: usize,
     const PARAMS_ALL: usize,
     const PARAMS_HELD: usize,
+    const AT_PARAMS: usize,
 >(
-    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
+    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
     own: u32,
     count: u32,
     m: u32,
@@ -229,6 +274,8 @@ unsafe fn load_tile<
     const PARAMS: usize,
     const PARAMS_ALL: usize,
     const PARAMS_HELD: usize,
+    const AT_PARAMS: usize,
+    const AT_WORK: usize,
     const USED: usize,
     const STRIDE: u32,
     const INNER_HELD: usize,
@@ -237,7 +284,8 @@ unsafe fn load_tile<
     start: u32,
     end: u32,
     inner: Y,
-    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD>,
+    lanes: Lanes<T>,
+    p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
 ) {
     if K::INNER_PLAIN && INNER_HELD != USED {
         // Long rows that are only copied: neighbouring threads take neighbouring columns.
@@ -256,6 +304,8 @@ unsafe fn load_tile<
             w += BLOCK;
         }
     } else {
+        // SAFETY: the scratch memory has room for the arrays.
+        let mut work = unsafe { Work::<T, 1, 1, AT_WORK>::new(lanes) };
         let mut row = start + thread_idx_x();
         while row < end {
             // SAFETY: the row exists, and its slot is this thread's.
@@ -265,7 +315,7 @@ unsafe fn load_tile<
                     InnerSlot::<USED>::new(shared + (row - start) * STRIDE, row),
                 )
             };
-            K::prepare_inner(Tile::<S, 1, 1>(S::TOKEN), p, &y, &mut used);
+            K::prepare_inner(Tile::<S, 1, 1>(S::TOKEN), p, &y, &mut used, &mut work);
             row += BLOCK;
         }
     }

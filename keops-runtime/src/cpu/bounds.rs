@@ -8,7 +8,7 @@
 use std::marker::PhantomData;
 
 use keops_gpu_kernels::isa::Isa;
-use keops_gpu_kernels::kernel::{Columns, ColumnsMut, Kernel};
+use keops_gpu_kernels::kernel::{Array, Columns, ColumnsMut, Kernel};
 use keops_gpu_kernels::real::Real;
 use keops_gpu_kernels::tile::Pairs;
 
@@ -479,13 +479,16 @@ pub(crate) fn may_change<T: Float, K: Kernel<T>>(
         row: state,
         changed: false,
     };
-    let mut registers = K::begin(s, &row);
+    let mut registers = K::State::<Interval>::fill(s.lit(0.0));
+    K::begin(s, &row, &mut registers);
+    let mut work = K::Work::<Interval>::fill(s.lit(0.0));
     K::step(
         s,
         &Boxed(parameters),
         &Boxed(outer),
         &Boxed(inner),
         &mut registers,
+        &mut work,
     );
     K::flush(s, &registers, &mut row);
     row.changed

@@ -9,7 +9,7 @@ use super::access::Single;
 use super::bounds::{self, Interval};
 use super::isa::Level;
 use super::shape::{RegisterTile, is_extrema, register_tile};
-use super::tile::{self, AcrossArgs, Sizes, SizesOf, TileArgs};
+use super::tile::{self, AcrossArgs, Sizes, SizesOf, TileArgs, work};
 use crate::float::Float;
 
 /// [`bounds::may_change`] of one kernel: parameters, outer box, inner box, states.
@@ -309,7 +309,7 @@ mod scalar {
                 1,
             )
         };
-        K::prepare_params(T::scalar(), &mut p);
+        K::prepare_params(T::scalar(), &mut p, &mut work::<K, _>(T::scalar()));
     }
     /// Writes the neutral state row.
     ///

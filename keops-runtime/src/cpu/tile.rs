@@ -5,7 +5,8 @@
 //! of `#[target_feature]` functions (see [`table`](super::table)); rows of a tile arrive in descending index order.
 use std::marker::PhantomData;
 
-use keops_gpu_kernels::kernel::Kernel;
+use keops_gpu_kernels::isa::Isa;
+use keops_gpu_kernels::kernel::{Array, Kernel};
 use keops_gpu_kernels::real::Real;
 use keops_gpu_kernels::tile::Tile;
 
@@ -100,6 +101,18 @@ impl<T: Real, K: Kernel<T>> SizesOf<T, K> {
     };
 }
 
+/// Accumulators, all zero.
+#[inline(always)]
+fn accumulators<K: Kernel<S::T>, S: Isa>(s: S) -> K::State<S::F> {
+    K::State::<S::F>::fill(s.lit(0.0))
+}
+
+/// Room for local arrays.
+#[inline(always)]
+pub(super) fn work<K: Kernel<S::T>, S: Isa>(s: S) -> K::Work<S::F> {
+    K::Work::<S::F>::fill(s.lit(0.0))
+}
+
 /// A tile of pairs: blocks of outer rows beside inner rows. Counts are in rows or blocks, sizes follow from [`Sizes`].
 pub(crate) struct TileArgs<T> {
     /// `params` values.
@@ -128,6 +141,8 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
     a: &TileArgs<I::T>,
 ) {
     let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut wq = work::<K, _>(Tile::<I, R, Q>(s));
+    let mut w1 = work::<K, _>(Tile::<I, R, 1>(s));
     let mut block = 0;
     while block + R <= a.blocks {
         // SAFETY: blocks `block..block + R` exist, for outer rows and for states; parameters exist. Only `row` is
@@ -155,7 +170,8 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
             } else {
                 j + a.rows_per_flush
             };
-            let mut state = K::begin(Tile::<I, R, 1>(s), &row);
+            let mut state = accumulators::<K, Tile<I, R, 1>>(Tile(s));
+            K::begin(Tile::<I, R, 1>(s), &row, &mut state);
             while j + Q <= end {
                 // SAFETY: rows `j..j + Q` exist.
                 let y = unsafe {
@@ -166,7 +182,7 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
                         size.inner_index,
                     )
                 };
-                K::step(Tile::<I, R, Q>(s), &px, &xq, &y, &mut state);
+                K::step(Tile::<I, R, Q>(s), &px, &xq, &y, &mut state, &mut wq);
                 j += Q;
             }
             // With Q = 1 nothing is left, and the loop is not compiled.
@@ -180,7 +196,7 @@ pub(crate) unsafe fn tile<I: Memory, K: Kernel<I::T>, const R: usize, const Q: u
                         size.inner_index,
                     )
                 };
-                K::step(Tile::<I, R, 1>(s), &p1, &x1, &y, &mut state);
+                K::step(Tile::<I, R, 1>(s), &p1, &x1, &y, &mut state, &mut w1);
                 j += 1;
             }
             K::flush(Tile::<I, R, 1>(s), &state, &mut row);
@@ -215,6 +231,7 @@ pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(
     a: &AcrossArgs<I::T>,
 ) {
     let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut work = work::<K, _>(Tile::<I, 1, Q>(s));
     let mut i = 0;
     while i < a.outer_rows {
         // SAFETY: outer row `i` is lane i mod LANES of its block, its state row is the i-th; parameters exist.
@@ -233,7 +250,8 @@ pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(
                 ),
             )
         };
-        let mut state = K::begin(Tile::<I, 1, 1>(s), &row);
+        let mut state = accumulators::<K, Tile<I, 1, 1>>(Tile(s));
+        K::begin(Tile::<I, 1, 1>(s), &row, &mut state);
         let mut block = 0;
         while block + Q <= a.blocks {
             // SAFETY: blocks `block..block + Q` exist; nothing is written through `y`.
@@ -241,7 +259,7 @@ pub(crate) unsafe fn across<I: Memory, K: Kernel<I::T>, const Q: usize>(
                 let y = a.inner.add(block * size.inner * I::LANES).cast_mut();
                 Lanes::<I, 1, Q>::inner(s, y, size.inner, size.inner_index)
             };
-            K::step(Tile::<I, 1, Q>(s), &p, &x, &y, &mut state);
+            K::step(Tile::<I, 1, Q>(s), &p, &x, &y, &mut state, &mut work);
             block += Q;
         }
         K::flush(Tile::<I, 1, 1>(s), &state, &mut row);
@@ -288,6 +306,7 @@ pub(crate) unsafe fn prepare_outer<I: Memory, K: Kernel<I::T>>(
     blocks: usize,
 ) {
     let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut work = work::<K, _>(Tile::<I, 1, 1>(s));
     let mut block = 0;
     while block < blocks {
         // SAFETY: the block exists, and so do the parameters.
@@ -302,7 +321,7 @@ pub(crate) unsafe fn prepare_outer<I: Memory, K: Kernel<I::T>>(
                 ),
             )
         };
-        K::prepare_outer(Tile::<I, 1, 1>(s), &p, &mut x);
+        K::prepare_outer(Tile::<I, 1, 1>(s), &p, &mut x, &mut work);
         block += 1;
     }
 }
@@ -321,6 +340,7 @@ pub(crate) unsafe fn prepare_inner<I: Memory, K: Kernel<I::T>>(
     blocks: usize,
 ) {
     let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut work = work::<K, _>(Tile::<I, 1, 1>(s));
     let mut block = 0;
     while block < blocks {
         // SAFETY: the blocks exist, and so do the parameters; only `w` is written through.
@@ -337,7 +357,7 @@ pub(crate) unsafe fn prepare_inner<I: Memory, K: Kernel<I::T>>(
                 ),
             )
         };
-        K::prepare_inner(Tile::<I, 1, 1>(s), &p, &y, &mut w);
+        K::prepare_inner(Tile::<I, 1, 1>(s), &p, &y, &mut w, &mut work);
         block += 1;
     }
 }
@@ -356,6 +376,7 @@ pub(crate) unsafe fn finish<I: Memory, K: Kernel<I::T>>(
     blocks: usize,
 ) {
     let size = const { SizesOf::<I::T, K>::SIZES };
+    let mut work = work::<K, _>(Tile::<I, 1, 1>(s));
     let mut block = 0;
     while block < blocks {
         // SAFETY: the blocks exist, and so do the parameters; only `out` is written through.
@@ -374,7 +395,7 @@ pub(crate) unsafe fn finish<I: Memory, K: Kernel<I::T>>(
                 ),
             )
         };
-        K::finish(Tile::<I, 1, 1>(s), &p, &x, &row, &mut out);
+        K::finish(Tile::<I, 1, 1>(s), &p, &x, &row, &mut out, &mut work);
         block += 1;
     }
 }

@@ -19,8 +19,8 @@ pub struct Launch {
     pub(crate) entry: &'static str,
     /// Raw parameter columns.
     pub(crate) params: usize,
-    /// Words of a state row.
-    pub(crate) state: usize,
+    /// Words of the scratch memory for each part, and where there is one part.
+    words: [usize; 2],
     rows_per_thread: usize,
     tile_rows: usize,
 }
@@ -31,7 +31,10 @@ pub const fn launch<T: Float, K: Kernel<T>>(entries: [&'static str; 2]) -> Launc
     Launch {
         entry: entries[T::IS_F64 as usize],
         params: K::PARAMS,
-        state: K::ROW,
+        words: [
+            abi::scratch_words::<T, K>(),
+            abi::scratch_words_whole::<T, K>(),
+        ],
         rows_per_thread: abi::rows_per_thread::<T, K>(),
         tile_rows: abi::tile_rows::<T, K>(),
     }
@@ -44,7 +47,7 @@ pub(super) struct Arguments {
     pub(super) first: u32,
     pub(super) parts: u32,
     pub(super) flush: u32,
-    pub(super) states: u64,
+    pub(super) scratch: u64,
     /// The parameters, outer variables, inner variables and outputs.
     pub(super) pointers: Vec<u64>,
 }
@@ -58,14 +61,33 @@ impl Launch {
     pub(super) fn parts(&self, m: u32, n: u32, multiprocessors: u32) -> u32 {
         // Eight blocks of four warps fill most of a multiprocessor, as far as registers allow.
         let blocks = multiprocessors.saturating_mul(8);
-        abi::split(self.grid(m), n.div_ceil(self.tile_rows as u32), blocks)
+        let tile = self.tile_rows as u32;
+        abi::split(self.grid(m), n.div_ceil(tile), tile, blocks)
+    }
+
+    /// Values of scratch memory for each outer row, or nearly: there are whole blocks of lanes.
+    pub(super) fn scratch(&self, parts: u32) -> usize {
+        match parts {
+            1 => self.words[1],
+            parts => parts as usize * self.words[0],
+        }
+    }
+
+    /// Outer rows of so many blocks.
+    pub(super) fn rows(&self, blocks: usize) -> usize {
+        blocks.saturating_mul(abi::BLOCK as usize * self.rows_per_thread)
+    }
+
+    /// Lanes of the scratch memory for so many outer rows.
+    pub(super) fn lanes(&self, m: u32) -> usize {
+        self.rows(self.grid(m) as usize)
     }
 
     /// Queues the pass. The context is bound.
     ///
     /// # Safety
-    /// The pointers are as the entry's parameters say, for `m` and `n` rows; `states` has room for the state rows where
-    /// there are several parts.
+    /// The pointers are as the entry's parameters say, for `m` and `n` rows; `scratch` has room for [`Launch::scratch`]
+    /// values in each of [`Launch::lanes`].
     pub(super) unsafe fn start(
         &self,
         gpu: &'static Gpu,
@@ -95,7 +117,7 @@ impl Launch {
                 .map(|number| std::ptr::from_ref(number).cast_mut().cast())
                 .collect();
             parameters.extend(
-                std::iter::once(&arguments.states)
+                std::iter::once(&arguments.scratch)
                     .chain(&arguments.pointers)
                     .map(|pointer| std::ptr::from_ref(pointer).cast_mut().cast::<c_void>()),
             );

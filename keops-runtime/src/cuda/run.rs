@@ -28,6 +28,9 @@ use crate::output::{Data, Value};
 use crate::plan::{Axis, Function, Parameter, Pass};
 use crate::shape::Shape;
 
+/// Most bytes of scratch memory, one block for each multiprocessor excepted.
+const SCRATCH: usize = 1 << 30;
+
 /// One call.
 pub(crate) struct Call<'c, 'a, T> {
     pub(crate) function: &'static Function,
@@ -291,33 +294,47 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
             ]
             .map(|count| count as u32);
             let parts = launch.parts(all, n, self.traffic[0].gpu.multiprocessors);
-            let states = match parts {
-                1 => None,
-                _ => Some(gpu.allocate(
-                    Kind::Device,
-                    parts as usize * launch.state * rows.len() * size_of::<T>(),
-                )?),
+            let lane = launch.scratch(parts) * size_of::<T>();
+            // Launches follow each other where all rows at once would take too much scratch memory, and share it.
+            let each = launch
+                .rows((SCRATCH / lane.max(1)) / launch.rows(1))
+                .max(launch.rows(gpu.multiprocessors as usize));
+            let scratch = match launch.lanes(m.min(u32::try_from(each).unwrap_or(m))) * lane {
+                0 => None,
+                bytes => Some(gpu.allocate(Kind::Device, bytes)?),
             };
-            let mut pointers = vec![self.parameter_pointer(number, device)?];
-            for &slot in pass.outer_slots {
-                pointers.push(self.pointer(slot, device, rows.start));
+            let parameters = self.parameter_pointer(number, device)?;
+            let mut done = 0;
+            while done < rows.len() {
+                let count = each.min(rows.len() - done);
+                let mut pointers = vec![parameters];
+                for &slot in pass.outer_slots {
+                    pointers.push(self.pointer(slot, device, rows.start + done));
+                }
+                for &slot in pass.inner_slots {
+                    pointers.push(self.pointer(slot, device, 0));
+                }
+                for (slot, numbers) in self.made(number).zip(&outputs) {
+                    let offset = (done * self.row_bytes(slot)) as u64;
+                    pointers.push(match numbers.address() {
+                        0 => 0,
+                        address => address + offset,
+                    });
+                }
+                let arguments = Arguments {
+                    m: count as u32,
+                    n,
+                    first: first + done as u32,
+                    parts,
+                    flush: u32::from(call.each_row),
+                    scratch: scratch.as_ref().map_or(0, |block| block.address()),
+                    pointers,
+                };
+                // SAFETY: the pointers are in the order of the entry's parameters, each to the rows that the plan says, which
+                // were uploaded or made before on the same stream; the scratch memory is for so many rows.
+                unsafe { launch.start(gpu, call.ptx, &arguments)? };
+                done += count;
             }
-            for &slot in pass.inner_slots {
-                pointers.push(self.pointer(slot, device, 0));
-            }
-            pointers.extend(outputs.iter().map(Numbers::address));
-            let arguments = Arguments {
-                m,
-                n,
-                first,
-                parts,
-                flush: u32::from(call.each_row),
-                states: states.as_ref().map_or(0, |block| block.address()),
-                pointers,
-            };
-            // SAFETY: the pointers are in the order of the entry's parameters, each to the rows that the plan says, which
-            // were uploaded or made before on the same stream; the state rows are as many as said.
-            unsafe { launch.start(gpu, call.ptx, &arguments)? };
         }
         for (slot, numbers) in self.made(number).zip(outputs) {
             self.slots[slot][device] = Some(Piece {

@@ -3,7 +3,7 @@
 //! Invariant: no `unsafe`, closures or iterators, as in an expansion.
 use keops_runtime::__private::keops_gpu_kernels::isa::Isa;
 use keops_runtime::__private::keops_gpu_kernels::reduce::{kmin, logsumexp, max, min, sum};
-use keops_runtime::__private::{Columns, ColumnsMut, Kernel, Pairs, Real};
+use keops_runtime::__private::{Columns, ColumnsMut, Kernel, Pairs, Real, Words};
 
 /// log2 e
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -32,7 +32,9 @@ macro_rules! kernel {
             const INNER_INDEX: bool = $inner_index;
             const ROW: usize = $row;
             const OUT: usize = $out;
+            const ACCUMULATORS: usize = $state;
             type State<A: Copy> = [A; $state];
+            type Work<A: Copy> = [A; 0];
             kernel!(@prepare_params $($function($($argument),*) $body)*);
             kernel!(@prepare_outer $($function($($argument),*) $body)*);
             kernel!(@prepare_inner $($function($($argument),*) $body)*);
@@ -41,35 +43,47 @@ macro_rules! kernel {
     };
     (@prepare_params prepare_params($s:ident, $p:ident) $body:block $($rest:tt)*) => {
         #[inline(always)]
-        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>($s: S, $p: &mut P) $body
+        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>($s: S, $p: &mut P, _work: &mut Z) $body
     };
     (@prepare_params $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
         kernel!(@prepare_params $($rest)*);
     };
     (@prepare_params) => {
         #[inline(always)]
-        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
+        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &mut P, _work: &mut Z) {}
     };
     (@prepare_params ($($argument:ident),*) $body:block) => {};
     (@prepare_outer prepare_outer($s:ident, $p:ident, $x:ident) $body:block $($rest:tt)*) => {
         #[inline(always)]
-        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>($s: S, $p: &P, $x: &mut X) $body
+        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
+            $s: S,
+            $p: &P,
+            $x: &mut X,
+            _work: &mut Z,
+        ) $body
     };
     (@prepare_outer $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
         kernel!(@prepare_outer $($rest)*);
     };
     (@prepare_outer) => {
         #[inline(always)]
-        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(_s: S, _p: &P, _x: &mut X) {}
+        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
+            _s: S,
+            _p: &P,
+            _x: &mut X,
+            _work: &mut Z,
+        ) {
+        }
     };
     (@prepare_outer ($($argument:ident),*) $body:block) => {};
     (@prepare_inner prepare_inner($s:ident, $p:ident, $y:ident, $used:ident) $body:block $($rest:tt)*) => {
         #[inline(always)]
-        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(
             $s: S,
             $p: &P,
             $y: &Y,
             $used: &mut W,
+            _work: &mut Z,
         ) $body
     };
     (@prepare_inner $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
@@ -77,11 +91,12 @@ macro_rules! kernel {
     };
     (@prepare_inner) => {
         #[inline(always)]
-        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+        fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(
             _s: S,
             _p: &P,
             y: &Y,
             used: &mut W,
+            _work: &mut Z,
         ) {
             let mut c = 0;
             while c < <Self as Kernel<T>>::INNER {
@@ -97,25 +112,29 @@ macro_rules! kernel {
     };
     (@begin ($s:ident, $row:ident, $state:ident) $body:block) => {
         #[inline(always)]
-        fn begin<S: Isa<T = T>, W: Columns<S::F>>($s: S, $row: &W) -> Self::State<S::F> {
-            let mut $state = <Self::State<S::F> as keops_runtime::__private::Words<S::F>>::fill($s.lit(0.0));
-            $body
-            $state
-        }
+        fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>($s: S, $row: &W, $state: &mut A) $body
     };
     (@step ($s:ident, $p:ident, $x:ident, $y:ident, $state:ident) $body:block) => {
         #[inline(always)]
-        fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+        fn step<
+            S: Pairs<T = T>,
+            P: Columns<S::F>,
+            X: Columns<S::F>,
+            Y: Columns<S::F>,
+            A: Words<S::A>,
+            Z: Words<S::F>,
+        >(
             $s: S,
             $p: &P,
             $x: &X,
             $y: &Y,
-            $state: &mut Self::State<S::A>,
+            $state: &mut A,
+            _work: &mut Z,
         ) $body
     };
     (@flush ($s:ident, $state:ident, $row:ident) $body:block) => {
         #[inline(always)]
-        fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>($s: S, $state: &Self::State<S::F>, $row: &mut W) $body
+        fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>($s: S, $state: &A, $row: &mut W) $body
     };
     (@combine ($s:ident, $row:ident, $other:ident) $body:block) => {
         #[inline(always)]
@@ -123,12 +142,20 @@ macro_rules! kernel {
     };
     (@finish ($s:ident, $p:ident, $x:ident, $row:ident, $out:ident) $body:block) => {
         #[inline(always)]
-        fn finish<S: Isa<T = T>, P: Columns<S::F>, X: Columns<S::F>, V: Columns<S::F>, W: ColumnsMut<S::F>>(
+        fn finish<
+            S: Isa<T = T>,
+            P: Columns<S::F>,
+            X: Columns<S::F>,
+            V: Columns<S::F>,
+            W: ColumnsMut<S::F>,
+            Z: Words<S::F>,
+        >(
             $s: S,
             $p: &P,
             $x: &X,
             $row: &V,
             $out: &mut W,
+            _work: &mut Z,
         ) $body
     };
 }
@@ -155,9 +182,9 @@ kernel! {
     /// sum_j exp(-sqdist(x_i, y_j)) * b_j
     Gauss[const D]: params 0, 0; outer D, 0; inner D + 1, D + 1; plain true; index false, false; row 2; out 1; state 1;
     init(s, row) { sum::init(s, row, 0); }
-    begin(s, _row, state) { state[0] = sum::begin(s); }
-    step(s, _p, x, y, state) { state[0] = sum::step_mul(s, state[0], exp_neg(s, sqdist(s, x, y, D)), y.get(D)); }
-    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    begin(s, _row, state) { state.set(0, sum::begin(s)); }
+    step(s, _p, x, y, state) { state.set(0, sum::step_mul(s, state.word(0), exp_neg(s, sqdist(s, x, y, D)), y.get(D))); }
+    flush(s, state, row) { sum::flush(s, state.word(0), row, 0); }
     combine(s, row, other) { sum::combine(s, row, other, 0); }
     finish(s, _p, _x, row, out) { out.put(0, sum::value(s, row, 0)); }
 }
@@ -176,13 +203,13 @@ kernel! {
         used.put(2, y.get(1));
     }
     init(s, row) { sum::init(s, row, 0); }
-    begin(s, _row, state) { state[0] = sum::begin(s); }
+    begin(s, _row, state) { state.set(0, sum::begin(s)); }
     step(s, p, x, y, state) {
         let (u, v) = (s.sub(x.get(0), y.get(1)), s.sub(x.get(1), y.get(2)));
         let d = s.fma(u, u, s.mul(v, v));
-        state[0] = sum::step_mul(s, state[0], s.exp2_sum_nonpositive(s.mul(d, p.get(1))), y.get(0));
+        state.set(0, sum::step_mul(s, state.word(0), s.exp2_sum_nonpositive(s.mul(d, p.get(1))), y.get(0)));
     }
-    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    flush(s, state, row) { sum::flush(s, state.word(0), row, 0); }
     combine(s, row, other) { sum::combine(s, row, other, 0); }
     finish(s, _p, x, row, out) { out.put(0, s.mul(x.get(3), sum::value(s, row, 0))); }
 }
@@ -195,19 +222,25 @@ kernel! {
         sum::init(s, row, 2);
         sum::init(s, row, 4);
     }
-    begin(s, _row, state) { state[0] = sum::begin(s); }
+    begin(s, _row, state) {
+        let mut c = 0;
+        while c < 3 {
+            state.set(c, sum::begin(s));
+            c += 1;
+        }
+    }
     step(s, _p, x, y, state) {
         let (t0, t1, t2) = (s.sub(x.get(0), y.get(0)), s.sub(x.get(1), y.get(1)), s.sub(x.get(2), y.get(2)));
         let d = s.fma(t2, t2, s.fma(t1, t1, s.mul(t0, t0)));
         let w = s.mul(exp_neg(s, d), y.get(3));
-        state[0] = sum::step_mul(s, state[0], w, t0);
-        state[1] = sum::step_mul(s, state[1], w, t1);
-        state[2] = sum::step_mul(s, state[2], w, t2);
+        state.set(0, sum::step_mul(s, state.word(0), w, t0));
+        state.set(1, sum::step_mul(s, state.word(1), w, t1));
+        state.set(2, sum::step_mul(s, state.word(2), w, t2));
     }
     flush(s, state, row) {
-        sum::flush(s, state[0], row, 0);
-        sum::flush(s, state[1], row, 2);
-        sum::flush(s, state[2], row, 4);
+        sum::flush(s, state.word(0), row, 0);
+        sum::flush(s, state.word(1), row, 2);
+        sum::flush(s, state.word(2), row, 4);
     }
     combine(s, row, other) {
         sum::combine(s, row, other, 0);
@@ -229,7 +262,7 @@ kernel! {
     Nearest[const K]: params 0, 0; outer 3, 0; inner 4, 4; plain true; index false, true;
     row 16; out 2 * K; state 16;
     init(s, row) { kmin::init(s, row, 0, K); }
-    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, K); }
+    begin(s, row, state) { kmin::begin(s, state, 0, row, 0, K); }
     step(s, _p, x, y, state) {
         kmin::step(s, state, 0, K, s.add(sqdist(s, x, y, 3), y.get(3)), y.index());
     }
@@ -248,7 +281,7 @@ kernel! {
     /// argmin_j sqdist(x_i, y_j), nothing but the index
     ArgMin: params 0, 0; outer 3, 0; inner 3, 3; plain true; index false, true; row 2; out 1; state 2;
     init(s, row) { kmin::init(s, row, 0, 1); }
-    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, state, 0, row, 0, 1); }
     step(s, _p, x, y, state) { kmin::step(s, state, 0, 1, sqdist(s, x, y, 3), y.index()); }
     flush(s, state, row) { kmin::flush(s, state, 0, row, 0, 1); }
     combine(s, row, other) { kmin::combine(s, row, other, 0, 1); }
@@ -259,7 +292,7 @@ kernel! {
     /// argmin_j (x_i - y_j)² of numbers
     ClosestNumber: params 0, 0; outer 1, 0; inner 1, 1; plain true; index false, true; row 2; out 1; state 2;
     init(s, row) { kmin::init(s, row, 0, 1); }
-    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, state, 0, row, 0, 1); }
     step(s, _p, x, y, state) { kmin::step(s, state, 0, 1, sqdist(s, x, y, 1), y.index()); }
     flush(s, state, row) { kmin::flush(s, state, 0, row, 0, 1); }
     combine(s, row, other) { kmin::combine(s, row, other, 0, 1); }
@@ -270,7 +303,7 @@ kernel! {
     /// The nearest y_j with j ≠ i, and its value: both indices are read
     Other: params 0, 0; outer 3, 0; inner 3, 3; plain true; index true, true; row 2; out 2; state 2;
     init(s, row) { kmin::init(s, row, 0, 1); }
-    begin(s, row, state) { kmin::begin(s, &mut state, 0, row, 0, 1); }
+    begin(s, row, state) { kmin::begin(s, state, 0, row, 0, 1); }
     step(s, _p, x, y, state) {
         let same = s.index_eq(x.index(), y.index());
         let v = s.select(same, s.lit(f64::NAN), sqdist(s, x, y, 3));
@@ -292,17 +325,17 @@ kernel! {
         max::init(s, row, 1);
     }
     begin(s, row, state) {
-        state[0] = min::begin(s, row, 0);
-        state[1] = max::begin(s, row, 1);
+        state.set(0, min::begin(s, row, 0));
+        state.set(1, max::begin(s, row, 1));
     }
     step(s, _p, x, y, state) {
         let v = s.mul(x.get(0), y.get(0));
-        state[0] = min::step(s, state[0], v);
-        state[1] = max::step(s, state[1], v);
+        state.set(0, min::step(s, state.word(0), v));
+        state.set(1, max::step(s, state.word(1), v));
     }
     flush(s, state, row) {
-        min::flush(s, state[0], row, 0);
-        max::flush(s, state[1], row, 1);
+        min::flush(s, state.word(0), row, 0);
+        max::flush(s, state.word(1), row, 1);
     }
     combine(s, row, other) {
         min::combine(s, row, other, 0);
@@ -322,16 +355,16 @@ kernel! {
         sum::init(s, row, 3);
     }
     begin(s, row, state) {
-        logsumexp::begin(s, &mut state, 0, row, 0);
-        state[2] = sum::begin(s);
+        logsumexp::begin(s, state, 0, row, 0);
+        state.set(2, sum::begin(s));
     }
     step(s, _p, x, y, state) {
         let (shrink, weight) = logsumexp::step(s, state, 0, s.mul(x.get(0), y.get(0)));
-        state[2] = logsumexp::weigh(s, state[2], shrink, weight, y.get(1));
+        state.set(2, logsumexp::weigh(s, state.word(2), shrink, weight, y.get(1)));
     }
     flush(s, state, row) {
         let shrink = logsumexp::flush(s, state, 0, row, 0);
-        logsumexp::flush_sum(s, state[2], shrink, row, 3);
+        logsumexp::flush_sum(s, state.word(2), shrink, row, 3);
     }
     combine(s, row, other) {
         let (mine, theirs) = logsumexp::combine(s, row, other, 0);
@@ -347,7 +380,7 @@ kernel! {
     /// logsumexp_j -sqdist(x_i, y_j)
     LogSumExp: params 0, 0; outer 3, 0; inner 3, 3; plain true; index false, false; row 3; out 1; state 2;
     init(s, row) { logsumexp::init(s, row, 0); }
-    begin(s, row, state) { logsumexp::begin(s, &mut state, 0, row, 0); }
+    begin(s, row, state) { logsumexp::begin(s, state, 0, row, 0); }
     step(s, _p, x, y, state) { logsumexp::step(s, state, 0, s.neg(sqdist(s, x, y, 3))); }
     flush(s, state, row) { logsumexp::flush(s, state, 0, row, 0); }
     combine(s, row, other) { logsumexp::combine(s, row, other, 0); }
@@ -358,9 +391,9 @@ kernel! {
     /// mean_j b_j, of which the number of rows is a parameter
     Mean: params 1, 0; outer 0, 0; inner 1, 1; plain true; index false, false; row 2; out 1; state 1;
     init(s, row) { sum::init(s, row, 0); }
-    begin(s, _row, state) { state[0] = sum::begin(s); }
-    step(s, _p, _x, y, state) { state[0] = sum::step(s, state[0], y.get(0)); }
-    flush(s, state, row) { sum::flush(s, state[0], row, 0); }
+    begin(s, _row, state) { state.set(0, sum::begin(s)); }
+    step(s, _p, _x, y, state) { state.set(0, sum::step(s, state.word(0), y.get(0))); }
+    flush(s, state, row) { sum::flush(s, state.word(0), row, 0); }
     combine(s, row, other) { sum::combine(s, row, other, 0); }
     finish(s, p, _x, row, out) { out.put(0, s.div(sum::value(s, row, 0), p.get(0))); }
 }
@@ -373,19 +406,25 @@ kernel! {
         sum::init(s, row, 2);
         sum::init(s, row, 4);
     }
-    begin(s, _row, state) { state[0] = sum::begin(s); }
+    begin(s, _row, state) {
+        let mut c = 0;
+        while c < 3 {
+            state.set(c, sum::begin(s));
+            c += 1;
+        }
+    }
     step(s, _p, x, y, state) {
         let chosen = s.select(s.index_eq(x.get(0), y.index()), s.lit(1.0), s.lit(0.0));
         let mut c = 0;
         while c < 3 {
-            state[c] = sum::step_mul(s, state[c], chosen, y.get(c));
+            state.set(c, sum::step_mul(s, state.word(c), chosen, y.get(c)));
             c += 1;
         }
     }
     flush(s, state, row) {
         let mut c = 0;
         while c < 3 {
-            sum::flush(s, state[c], row, 2 * c);
+            sum::flush(s, state.word(c), row, 2 * c);
             c += 1;
         }
     }

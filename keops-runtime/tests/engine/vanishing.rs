@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keops_runtime::__private::keops_gpu_kernels::isa::Isa;
 use keops_runtime::__private::keops_gpu_kernels::reduce::sum;
-use keops_runtime::__private::{Columns, ColumnsMut, Kernel, Level, Pairs, Real, table};
+use keops_runtime::__private::{Columns, ColumnsMut, Kernel, Level, Pairs, Real, Words, table};
 use keops_runtime::{Accumulate, Options};
 
 use crate::data::{Number, Variable, random, run_at, sqdist};
@@ -34,20 +34,35 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
     const NEAR_OUTER: u64 = 0b111;
     const NEAR_INNER: u64 = 0b111;
     const VANISHES: bool = true;
+    const ACCUMULATORS: usize = 1;
     type State<A: Copy> = [A; 1];
+    type Work<A: Copy> = [A; 0];
 
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>>(_s: S, _p: &mut P) {}
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>>(
+    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
+        _s: S,
+        _p: &mut P,
+        _work: &mut Z,
+    ) {
+    }
+    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         _s: S,
         _p: &P,
         _x: &mut X,
+        _work: &mut Z,
     ) {
     }
-    fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>>(
+    fn prepare_inner<
+        S: Isa<T = T>,
+        P: Columns<S::F>,
+        Y: Columns<S::F>,
+        W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
+    >(
         _s: S,
         _p: &P,
         _y: &Y,
         _used: &mut W,
+        _work: &mut Z,
     ) {
     }
     #[inline(always)]
@@ -55,16 +70,24 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
         sum::init(s, row, 0);
     }
     #[inline(always)]
-    fn begin<S: Isa<T = T>, W: Columns<S::F>>(s: S, _row: &W) -> [S::F; 1] {
-        [sum::begin(s)]
+    fn begin<S: Isa<T = T>, W: Columns<S::F>, A: Words<S::F>>(s: S, _row: &W, state: &mut A) {
+        state.set(0, sum::begin(s));
     }
     #[inline(always)]
-    fn step<S: Pairs<T = T>, P: Columns<S::F>, X: Columns<S::F>, Y: Columns<S::F>>(
+    fn step<
+        S: Pairs<T = T>,
+        P: Columns<S::F>,
+        X: Columns<S::F>,
+        Y: Columns<S::F>,
+        A: Words<S::A>,
+        Z: Words<S::F>,
+    >(
         s: S,
         _p: &P,
         x: &X,
         y: &Y,
-        state: &mut [S::A; 1],
+        state: &mut A,
+        _work: &mut Z,
     ) {
         STEPS.fetch_add(S::ROWS * S::LANES, Ordering::Relaxed);
         let mut d = s.square(s.sub(x.get(0), y.get(0)));
@@ -75,11 +98,11 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
         } else {
             s.pick_max(s.fnma(d, s.lit(64.0), s.lit(1.0)), s.lit(0.0))
         };
-        state[0] = sum::step_mul(s, state[0], hat, y.get(3));
+        state.set(0, sum::step_mul(s, state.word(0), hat, y.get(3)));
     }
     #[inline(always)]
-    fn flush<S: Isa<T = T>, W: ColumnsMut<S::F>>(s: S, state: &[S::F; 1], row: &mut W) {
-        sum::flush(s, state[0], row, 0);
+    fn flush<S: Isa<T = T>, A: Words<S::F>, W: ColumnsMut<S::F>>(s: S, state: &A, row: &mut W) {
+        sum::flush(s, state.word(0), row, 0);
     }
     #[inline(always)]
     fn combine<S: Isa<T = T>, W: ColumnsMut<S::F>, V: Columns<S::F>>(s: S, row: &mut W, other: &V) {
@@ -92,12 +115,14 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
         X: Columns<S::F>,
         V: Columns<S::F>,
         W: ColumnsMut<S::F>,
+        Z: Words<S::F>,
     >(
         s: S,
         _p: &P,
         _x: &X,
         row: &V,
         out: &mut W,
+        _work: &mut Z,
     ) {
         out.put(0, sum::value(s, row, 0));
     }
