@@ -43,7 +43,8 @@ pub trait Pairs: Isa {
 }
 
 /// Maps an operation of `I` over a tile. A tile of one pair has no loops: a long kernel would have thousands, on which the
-/// compiler spends most of its time before it finds that each runs once.
+/// compiler spends most of its time before it finds that each runs once. For the same reason other tiles have one loop over
+/// their pairs, not one within another.
 macro_rules! map {
     ($self:ident, $op:ident($a:ident)) => {{
         let mut out = $a;
@@ -51,14 +52,11 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][q] = $self.0.$op($a[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][q] = $self.0.$op($a[r][q]);
+            k += 1;
         }
         out
     }};
@@ -68,14 +66,11 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0], $b[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+            k += 1;
         }
         out
     }};
@@ -85,14 +80,11 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0], $b[0][0], $c[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][q] = $self.0.$op($a[r][q], $b[r][q], $c[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][q] = $self.0.$op($a[r][q], $b[r][q], $c[r][q]);
+            k += 1;
         }
         out
     }};
@@ -105,14 +97,11 @@ macro_rules! map_mask {
         if const { R == 1 && Q == 1 } {
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+            k += 1;
         }
         out
     }};
@@ -211,28 +200,22 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
             out[0][0] = self.0.select(m[0][0], a[0][0], b[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][q] = self.0.select(m[r][q], a[r][q], b[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][q] = self.0.select(m[r][q], a[r][q], b[r][q]);
+            k += 1;
         }
         out
     }
     #[inline(always)]
     fn any(self, m: Self::M) -> bool {
         let mut all = m[0][0];
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                all = self.0.or(all, m[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            all = self.0.or(all, m[r][q]);
+            k += 1;
         }
         self.0.any(all)
     }
@@ -272,14 +255,11 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.add(out[0][0], v[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][0] = self.0.add(out[r][0], v[r][q]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][0] = self.0.add(out[r][0], v[r][q]);
+            k += 1;
         }
         out
     }
@@ -290,14 +270,11 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.fma(a[0][0], b[0][0], out[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][0] = self.0.fma(a[r][q], b[r][q], out[r][0]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][0] = self.0.fma(a[r][q], b[r][q], out[r][0]);
+            k += 1;
         }
         out
     }
@@ -308,14 +285,11 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.least(v[0][0], out[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][0] = self.0.least(v[r][q], out[r][0]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][0] = self.0.least(v[r][q], out[r][0]);
+            k += 1;
         }
         out
     }
@@ -326,14 +300,11 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.greatest(v[0][0], out[0][0]);
             return out;
         }
-        let mut r = 0;
-        while r < R {
-            let mut q = 0;
-            while q < Q {
-                out[r][0] = self.0.greatest(v[r][q], out[r][0]);
-                q += 1;
-            }
-            r += 1;
+        let mut k = 0;
+        while k < R * Q {
+            let (r, q) = (k / Q, k % Q);
+            out[r][0] = self.0.greatest(v[r][q], out[r][0]);
+            k += 1;
         }
         out
     }
