@@ -12,7 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// From the oldest supported GPU to the newest.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 /// Entries of the project's own kernels that use local memory, and why; `docs/gpu-kernels.md` lists them too.
-const EXCEPTIONS: &[(&str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str)] = &[(
+    "gauss_dxxx_value_and_vjp_pass1",
+    "a third derivative with its value at f64: 28 columns and 15 accumulators in scratch memory, whose addresses the compiler \
+     moves out of the inner loop, two registers each",
+)];
 /// Assemblers at a time.
 const WORKERS: usize = 2;
 
@@ -64,8 +68,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             checked.add(file, architecture, result);
         }
     }
-    let is_all = arguments.is_empty();
-    checked.report(is_all)
+    checked.report()
 }
 
 /// What the assembler said.
@@ -103,15 +106,15 @@ impl Checked {
     }
 
     /// Prints the table; says what failed.
-    fn report(mut self, is_all: bool) -> Result<(), String> {
+    fn report(mut self) -> Result<(), String> {
         self.rows.sort();
         let head = ["entry", "arch", "registers", "local", "smem"];
         print!("{}", table(&head, &self.rows));
-        if is_all {
-            for (entry, _) in EXCEPTIONS {
-                if !self.local.iter().any(|local| local == entry) {
-                    self.failures += &format!("{entry} needs no exception any more\n");
-                }
+        for (entry, reason) in EXCEPTIONS {
+            if self.local.iter().any(|local| local == entry) {
+                println!("{entry} may use local memory: {reason}");
+            } else if self.rows.iter().any(|row| row[0] == *entry) {
+                self.failures += &format!("{entry} needs no exception any more\n");
             }
         }
         if self.failures.is_empty() {
