@@ -43,8 +43,7 @@ pub trait Pairs: Isa {
 }
 
 /// Maps an operation of `I` over a tile. A tile of one pair has no loops: a long kernel would have thousands, on which the
-/// compiler spends most of its time before it finds that each runs once. For the same reason other tiles have one loop over
-/// their pairs, not one within another.
+/// compiler spends most of its time before it finds that each runs once.
 macro_rules! map {
     ($self:ident, $op:ident($a:ident)) => {{
         let mut out = $a;
@@ -52,11 +51,14 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][q] = $self.0.$op($a[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }};
@@ -66,11 +68,14 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0], $b[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }};
@@ -80,11 +85,14 @@ macro_rules! map {
             out[0][0] = $self.0.$op($a[0][0], $b[0][0], $c[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][q] = $self.0.$op($a[r][q], $b[r][q], $c[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q], $c[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }};
@@ -97,11 +105,14 @@ macro_rules! map_mask {
         if const { R == 1 && Q == 1 } {
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = $self.0.$op($a[r][q], $b[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }};
@@ -200,22 +211,28 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
             out[0][0] = self.0.select(m[0][0], a[0][0], b[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][q] = self.0.select(m[r][q], a[r][q], b[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][q] = self.0.select(m[r][q], a[r][q], b[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }
     #[inline(always)]
     fn any(self, m: Self::M) -> bool {
         let mut all = m[0][0];
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            all = self.0.or(all, m[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                all = self.0.or(all, m[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         self.0.any(all)
     }
@@ -255,11 +272,14 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.add(out[0][0], v[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][0] = self.0.add(out[r][0], v[r][q]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.add(out[r][0], v[r][q]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }
@@ -270,11 +290,14 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.fma(a[0][0], b[0][0], out[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][0] = self.0.fma(a[r][q], b[r][q], out[r][0]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.fma(a[r][q], b[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }
@@ -285,11 +308,14 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.least(v[0][0], out[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][0] = self.0.least(v[r][q], out[r][0]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.least(v[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }
@@ -300,11 +326,14 @@ impl<I: Isa, const R: usize, const Q: usize> Pairs for Tile<I, R, Q> {
             out[0][0] = self.0.greatest(v[0][0], out[0][0]);
             return out;
         }
-        let mut k = 0;
-        while k < R * Q {
-            let (r, q) = (k / Q, k % Q);
-            out[r][0] = self.0.greatest(v[r][q], out[r][0]);
-            k += 1;
+        let mut r = 0;
+        while r < R {
+            let mut q = 0;
+            while q < Q {
+                out[r][0] = self.0.greatest(v[r][q], out[r][0]);
+                q += 1;
+            }
+            r += 1;
         }
         out
     }
