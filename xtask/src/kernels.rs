@@ -11,10 +11,6 @@ pub(crate) struct Shape {
     pub(crate) outer_rows: usize,
     /// Pairs of a register tile.
     pub(crate) pairs: usize,
-    /// 32-bit words of an inner row.
-    pub(crate) inner_words: usize,
-    /// 32-bit words of a state row.
-    pub(crate) state_words: usize,
 }
 
 /// The given files, with the `.ptx` files of directories, and the PTX of `.keops` files; or that of the kernels of the table, of
@@ -113,33 +109,22 @@ pub(crate) fn shapes(file: &Path) -> Result<BTreeMap<String, Shape>, String> {
 fn notes(ptx: &str) -> BTreeMap<String, Shape> {
     let mut shapes = BTreeMap::new();
     let mut entry = "";
-    let mut words = 1;
     for line in ptx.lines() {
         if let Some((_, rest)) = line.split_once(".entry ") {
             entry = rest.split('(').next().unwrap_or(rest);
-            words = 1;
         }
         if let Some((_, note)) = line.split_once("// keops: ") {
             let numbers: Vec<usize> = note
                 .split(", ")
                 .filter_map(|part| part.rsplit(' ').next()?.parse().ok())
                 .collect();
-            if let [outer, inner, columns, state] = numbers[..] {
+            if let [outer, inner, ..] = numbers[..] {
                 let shape = Shape {
                     outer_rows: outer,
                     pairs: outer * inner,
-                    inner_words: columns * words,
-                    state_words: state * words,
                 };
                 shapes.insert(entry.to_owned(), shape);
             }
-        } else if line.contains(".f64")
-            && let Some(shape) = shapes.get_mut(entry)
-            && words == 1
-        {
-            words = 2;
-            shape.inner_words *= 2;
-            shape.state_words *= 2;
         }
     }
     shapes
@@ -156,13 +141,11 @@ mod tests {
             ".visible .entry a(\n.param .u32 m\n)\n{{\n{note}\nadd.rn.f32 %f1, %f2, %f3;\n}}\n.visible .entry b(\n)\n{{\n\
              {note}\nadd.rn.f64 %d1, %d2, %d3;\nadd.rn.f64 %d1, %d2, %d3;\n}}\n"
         );
-        let shape = |words: usize| Shape {
+        let shape = Shape {
             outer_rows: 4,
             pairs: 8,
-            inner_words: 3 * words,
-            state_words: 6 * words,
         };
         let notes = notes(&ptx);
-        assert_eq!((notes["a"], notes["b"]), (shape(1), shape(2)));
+        assert_eq!((notes["a"], notes["b"]), (shape, shape));
     }
 }
