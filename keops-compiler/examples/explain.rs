@@ -103,10 +103,20 @@ fn explain(title: &str, formula: &Formula, costs: &mut Vec<(String, Cost)>) {
             } else {
                 format!(", pass {p}")
             };
-            costs.push((format!("{title}{pass}"), Cost::of(ir)));
+            let listed = if ir.listed.is_empty() {
+                ""
+            } else {
+                ", only listed pairs"
+            };
+            costs.push((format!("{title}{pass}{listed}"), Cost::of(ir)));
         }
+        let listed = match ir.listed.as_slice() {
+            [] => String::new(),
+            [slot] => format!(", only pairs that slot {slot} lists"),
+            slots => format!(", only pairs that slots {slots:?} list"),
+        };
         println!(
-            "Pass {p}: rows of {}, folds {}: per pair {}",
+            "Pass {p}: rows of {}, folds {}{listed}: per pair {}",
             axis(ir.outer),
             axis(ir.inner),
             Cost::of(ir)

@@ -80,6 +80,9 @@ pub struct Pass {
     pub parameters: &'static [Parameter],
     /// Outputs, their columns in this order; they become the next slots.
     pub outputs: &'static [Output],
+    /// Slots of indices among those above, each of one of the two axes, that list rows of the other one. Pairs that none of them
+    /// lists change no state, so an engine may leave them out. Empty: all pairs may matter.
+    pub listed: &'static [usize],
     /// The reduction (as the user wrote it) that has no value when the inner axis is empty.
     pub needs_rows: Option<&'static str>,
 }

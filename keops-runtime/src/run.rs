@@ -4,6 +4,7 @@ use keops_gpu_kernels::real::Real;
 use crate::choose::{self, Choice};
 use crate::cpu::engine::Job;
 use crate::cpu::isa;
+use crate::cpu::listed::List;
 use crate::cpu::pack::Source;
 use crate::cpu::scratch::Scratch;
 use crate::cpu::table::Table;
@@ -65,6 +66,21 @@ enum Slot<'s, 'a, T> {
 }
 
 impl<T: Float> Slot<'_, '_, T> {
+    /// The pairs that it lists.
+    fn list(&self, is_outer: bool) -> List<'_> {
+        match self {
+            Slot::Made(Value {
+                shape,
+                data: Data::Indices(indices),
+                ..
+            }) => List {
+                indices,
+                columns: shape.len(),
+                is_outer,
+            },
+            _ => unreachable!("pairs are listed by indices, which passes make"),
+        }
+    }
     fn source(&self) -> Source<'_, T> {
         match self {
             Slot::Input(rows) => rows.source(),
@@ -233,6 +249,11 @@ fn run_pass<T: Float>(
     neutral.fill(T::default());
     table.prepare(params, neutral);
 
+    let listed: Vec<List<'_>> = pass
+        .listed
+        .iter()
+        .map(|slot| slots[*slot].list(pass.outer_slots.contains(slot)))
+        .collect();
     let job = Job {
         table,
         entry: table.entry(options.level.unwrap_or_else(isa::level)),
@@ -242,6 +263,8 @@ fn run_pass<T: Float>(
         neutral,
         m: pass.outer.map_or(1, |axis| extents.get(axis)),
         n: pass.inner.map_or(0, |axis| extents.get(axis)),
+        numbers: None,
+        listed: &listed,
         each_row: options.accumulate != Accumulate::Block,
     };
     let shapes: Vec<(usize, bool)> = pass

@@ -147,6 +147,7 @@ fn pass(ir: &KernelIr, needs_rows: &Option<String>) -> TokenStream {
         let (shape, index) = (shape(o.shape), o.index);
         quote!(k::Output { shape: #shape, index: #index, axis: #outer })
     });
+    let listed = &ir.listed;
     let needs_rows = match needs_rows {
         Some(name) => quote!(Some(#name)),
         None => quote!(None),
@@ -159,6 +160,7 @@ fn pass(ir: &KernelIr, needs_rows: &Option<String>) -> TokenStream {
             inner_slots: &[#(#inner_slots),*],
             parameters: &[#(#parameters),*],
             outputs: &[#(#outputs),*],
+            listed: &[#(#listed),*],
             needs_rows: #needs_rows,
         }
     }

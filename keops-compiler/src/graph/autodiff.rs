@@ -7,7 +7,7 @@
 //!
 //! Invariants: the graph is free of composites; a cotangent that is zero whatever the values is `None`, never a zero node.
 
-use super::{Graph, Kind, NodeId};
+use super::{Graph, Kind, NodeId, chosen};
 use crate::ops::{self, Body, VjpCall, add, div, mul, neg};
 use crate::reductions;
 use crate::types::{Axis, Element, Indices, Shape};
@@ -48,6 +48,8 @@ pub fn vjp_within(
         if wrt.contains(&node) {
             found.insert(node, cotangent);
         }
+        // Rules are linear in the cotangent, so where that is zero their results are: the condition stays outermost.
+        let (condition, cotangent) = chosen::split(g, cotangent);
         let data = g.node(node).clone();
         let call = VjpCall {
             node,
@@ -86,6 +88,7 @@ pub fn vjp_within(
             if let Some(contribution) = contribution
                 && active.contains_key(&arg)
             {
+                let contribution = chosen::only(g, condition, contribution);
                 pending.entry(arg).or_default().push((rows, contribution));
             }
         }
@@ -137,14 +140,16 @@ fn collect(
     let (shape, indices) = (g.shape(node), g.indices(node));
     let mut groups: BTreeMap<(bool, bool), NodeId> = BTreeMap::new();
     for &(rows, contribution) in contributions {
+        let (condition, contribution) = chosen::split(g, contribution);
         let fitted = fit_shape(g, contribution, shape);
+        let fitted = chosen::only(g, condition, fitted);
         let extra = g.indices(fitted).union(rows);
         let key = (
             extra.i && !indices.i && !own.i,
             extra.j && !indices.j && !own.j,
         );
         let total = match groups.get(&key) {
-            Some(&sum) => add_up(g, sum, fitted),
+            Some(&sum) => chosen::add(g, sum, fitted, add_up),
             None => fitted,
         };
         groups.insert(key, total);
@@ -157,7 +162,7 @@ fn collect(
         if over_i {
             value = sum_over(g, Axis::I, value);
         }
-        total = Some(total.map_or(value, |sum| add_up(g, sum, value)));
+        total = Some(total.map_or(value, |sum| chosen::add(g, sum, value, add_up)));
     }
     let total = total.unwrap_or_else(|| g.constant(0.0, shape));
     // Kinds of contributions that do not depend on the rows still need one number per entry.
@@ -227,6 +232,13 @@ pub(super) fn sum_over(g: &mut Graph, axis: Axis, value: NodeId) -> NodeId {
     if !g.indices(value).contains(axis) {
         let count = g.extent(axis);
         return g.apply(&mul::OP, &[value, count]);
+    }
+    if let (Some(condition), inside) = chosen::split(g, value) {
+        if g.indices(condition).contains(axis) {
+            return g.sum_over(axis, value);
+        }
+        let sum = sum_over(g, axis, inside);
+        return chosen::only(g, Some(condition), sum);
     }
     if let Some(&[a]) = g.as_op(value, &neg::OP) {
         let sum = sum_over(g, axis, a);

@@ -9,6 +9,7 @@
 
 use super::bounds::{Conditions, Within};
 use super::contract::contract;
+use super::listed::lists;
 use super::{Ix, Location, Lowerer, Operand, Reducer, Slot, Space, Stmt, flat};
 use crate::graph::{Graph, Kind, NodeId};
 use crate::ops::{mul, take};
@@ -68,6 +69,8 @@ pub struct KernelIr {
     pub inner_index: bool,
     /// Which inner rows can matter; `None`: all.
     pub bounds: Option<Within>,
+    /// Slots of indices, each of an axis of the pass, that list rows of the other one: no other pairs matter. Empty: all do.
+    pub listed: Vec<usize>,
     /// Reducer states.
     pub slots: Vec<Slot>,
     /// Accumulators in registers.
@@ -114,6 +117,10 @@ pub fn lower_pass(g: &mut Graph, schedule: &Schedule, pass: &Pass) -> KernelIr {
     plan.reducers(&mut ir, &feeds);
 
     ir.bounds = plan.bounds(&feeds);
+    ir.listed = lists(g, &feeds, pass.outer, pass.inner)
+        .iter()
+        .filter_map(|&rows| plan.slot_of(rows))
+        .collect();
     ir.prepare_params = plan.derive(
         Space::Parameter,
         plan.params_base(&ir),

@@ -14,6 +14,7 @@ pub mod cost;
 pub mod interpret;
 mod ir;
 pub mod kernel;
+pub mod listed;
 pub use ir::*;
 
 use crate::graph::{Graph, Kind, Node, NodeId};

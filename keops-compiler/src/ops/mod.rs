@@ -51,6 +51,7 @@ pub mod ge;
 pub mod gt;
 pub mod ifelse;
 pub mod index;
+pub mod index_among;
 pub mod index_eq;
 pub mod index_high;
 pub mod index_low;
@@ -397,6 +398,7 @@ pub static OPS: &[&Op] = &[
     &place::OP,
     &diagonal::OP,
     &index_eq::OP,
+    &index_among::OP,
     &index_lt::OP,
     &index_low::OP,
     &index_high::OP,

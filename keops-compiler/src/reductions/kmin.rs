@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::ops::{MAX_NUMBERS, sum, take, vecmat};
-use crate::types::Shape;
 
 /// The record.
 pub static REDUCTION: Reduction = Reduction {
@@ -28,13 +27,14 @@ pub static REDUCTION: Reduction = Reduction {
             let rows = g.reduce(&argkmin::REDUCTION, axis_of(g, call.node), call.args, k);
             let chosen = where_chosen(g, call, rows);
             // A row is at most once among the K.
-            vec![Some(match g.shape(call.args[0]) {
+            let cotangent = match g.shape(call.args[0]) {
                 Shape::Scalar => g.apply(&sum::OP, &[chosen]),
                 _ => {
                     let ones = g.constant(1.0, Shape::Vector(k));
                     g.apply(&vecmat::OP, &[ones, chosen])
                 }
-            })]
+            };
+            vec![Some(in_chosen_rows(g, call, rows, cotangent))]
         }),
     },
     reference: |rows, k| {

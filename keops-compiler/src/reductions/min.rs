@@ -21,7 +21,8 @@ pub static REDUCTION: Reduction = Reduction {
         finish: |l, node, slot, ix| l.row_word(slot, &flat(node.ty.shape, ix)),
         vjp: Some(|g, call| {
             let rows = g.reduce(&argmin::REDUCTION, axis_of(g, call.node), call.args, 0);
-            vec![Some(where_chosen(g, call, rows))]
+            let cotangent = where_chosen(g, call, rows);
+            vec![Some(in_chosen_rows(g, call, rows, cotangent))]
         }),
     },
     reference: |rows, _| elementwise(rows, f64::INFINITY, f64::min),

@@ -5,8 +5,8 @@
 
 use crate::graph::{Graph, Kind, Node, NodeId};
 use crate::lower::{Ix, Lowerer, Operand, Reducer, Slot};
-use crate::ops::{TypeError, Vjp, VjpCall, index_eq, select};
-use crate::types::{Axis, Element, Type};
+use crate::ops::{TypeError, Vjp, VjpCall, gate, index_among, index_eq};
+use crate::types::{Axis, Element, Shape, Type};
 use crate::value::Value;
 
 pub mod argkmin;
@@ -148,12 +148,28 @@ pub fn axis_of(g: &Graph, reduction: NodeId) -> Axis {
     }
 }
 
-/// The cotangent at the rows that the reduction chose (by `rows`, the indices behind its result), 0 at all others.
+/// The cotangent at the rows that the reduction chose (by `rows`, the indices behind its result), number by number, and
+/// structurally zero at all others.
 pub fn where_chosen(g: &mut Graph, call: &VjpCall<'_>, rows: NodeId) -> NodeId {
     let row = g.row(axis_of(g, call.node));
     let chosen = g.apply(&index_eq::OP, &[row, rows]);
-    let zero = g.literal(0.0);
-    g.apply(&select::OP, &[chosen, call.cotangent, zero])
+    g.apply_with(&gate::OP, &[chosen, call.cotangent], &[0])
+}
+
+/// A cotangent behind the one question that is asked of a whole row: whether it is among those that the reduction chose for
+/// any of its numbers. [`chosen`](crate::graph::chosen) keeps it outermost.
+pub fn in_chosen_rows(
+    g: &mut Graph,
+    call: &VjpCall<'_>,
+    rows: NodeId,
+    cotangent: NodeId,
+) -> NodeId {
+    if g.shape(rows) == Shape::Scalar {
+        return cotangent;
+    }
+    let row = g.row(axis_of(g, call.node));
+    let chosen = g.apply(&index_among::OP, &[row, rows]);
+    g.apply_with(&gate::OP, &[chosen, cotangent], &[0])
 }
 
 /// Reference of reductions that work number by number: folds every number of the first argument over the rows.

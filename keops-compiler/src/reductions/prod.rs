@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lower::{Prim, flat};
+use crate::ops::select;
 use crate::ops::{div, eq, mul, sub};
 
 /// The record.

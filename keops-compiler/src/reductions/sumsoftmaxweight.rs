@@ -4,7 +4,6 @@ use super::*;
 use crate::lower::Prim;
 use crate::lower::flat;
 use crate::ops::{dot, mul, sub, sum};
-use crate::types::Shape;
 
 /// The record.
 pub static REDUCTION: Reduction = Reduction {

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::listed::{Groups, List};
 use super::pack::{self, Source};
 use super::prune;
 use super::scratch::Scratch;
@@ -33,6 +34,10 @@ pub(crate) struct Job<'a, T> {
     pub(crate) m: usize,
     /// Inner rows.
     pub(crate) n: usize,
+    /// The numbers of the inner rows, ascending, where they are not all up to `n`.
+    pub(crate) numbers: Option<&'a [u32]>,
+    /// What lists the pairs that matter; empty: all may.
+    pub(crate) listed: &'a [List<'a>],
     /// Whether every term is merged into the state row by itself.
     pub(crate) each_row: bool,
 }
@@ -99,11 +104,12 @@ impl<T: Float> Job<'_, T> {
             })?;
         if self.m > 0 {
             let sinks: Vec<Sink<'_, T>> = rooms.iter_mut().map(Room::sink).collect();
-            let pruned = prune::run(self, &sinks).map_err(|bytes| OutOfMemory {
+            let out_of_memory = |bytes| OutOfMemory {
                 purpose: "of working memory",
                 bytes,
-            })?;
-            if pruned {
+            };
+            let listed = Groups::of(self).map_err(out_of_memory)?;
+            if listed.is_none() && prune::run(self, &sinks).map_err(out_of_memory)? {
                 drop(sinks);
                 // SAFETY: `prune::run` has written every row.
                 return Ok(rooms
@@ -113,17 +119,15 @@ impl<T: Float> Job<'_, T> {
             }
             let step = self.entry.lanes * self.entry.r;
             let row_bytes = (sizes.outer + sizes.state + sizes.out) * size_of::<T>();
-            let cut = shape::cut(self.m, self.n, step, row_bytes, sizes.inner);
-            let chunk = |chunk| self.chunk(chunk, &cut, &sinks);
+            let n = listed.as_ref().map_or(self.n, Groups::inner_rows);
+            let cut = shape::cut(self.m, n, step, row_bytes, sizes.inner);
+            let chunk = |chunk| self.chunk(chunk, &cut, listed.as_ref(), &sinks);
             if cut.parallel {
                 (0..cut.chunks).into_par_iter().try_for_each(chunk)
             } else {
                 (0..cut.chunks).try_for_each(chunk)
             }
-            .map_err(|bytes| OutOfMemory {
-                purpose: "of working memory",
-                bytes,
-            })?;
+            .map_err(out_of_memory)?;
         }
         // SAFETY: each row is in one of the chunks, and each chunk has written its rows.
         Ok(rooms
@@ -133,21 +137,28 @@ impl<T: Float> Job<'_, T> {
     }
 
     /// Computes the output rows of one chunk. The error is the number of bytes that could not be allocated.
-    fn chunk(&self, chunk: usize, cut: &Cut, outputs: &[Sink<'_, T>]) -> Result<(), usize> {
+    fn chunk(
+        &self,
+        chunk: usize,
+        cut: &Cut,
+        listed: Option<&Groups>,
+        outputs: &[Sink<'_, T>],
+    ) -> Result<(), usize> {
         let (sizes, entry) = (&self.table.sizes, self.entry);
+        let segments = if listed.is_some() { 1 } else { cut.segments };
         let start = chunk * cut.chunk_rows;
         let rows = start..(start + cut.chunk_rows).min(self.m);
         let blocks = rows.len().div_ceil(entry.lanes).next_multiple_of(entry.r);
         let vectors = blocks * entry.lanes;
         let state_values = vectors * sizes.state;
-        let work = if cut.segments == 1 {
+        let work = if segments == 1 && listed.is_none() {
             self.work(rows.len())
         } else {
             Work::NONE
         };
         let lengths = [
             vectors * sizes.outer,
-            state_values * cut.segments,
+            state_values * segments,
             vectors * sizes.out,
             work.raw,
             work.used,
@@ -177,12 +188,14 @@ impl<T: Float> Job<'_, T> {
             }
         }
         let matters = self.matters(&rows);
-        if cut.segments == 1 {
+        if let Some(groups) = listed {
+            self.fold_listed(groups, rows.clone(), x, states)?;
+        } else if segments == 1 {
             self.fold(x, rows.len(), blocks, states, matters, &work, memory);
         } else {
             let segment = |(index, state): (usize, &mut [T])| -> Result<(), usize> {
-                let range = bound(self.n, index, cut.segments).max(matters.start)
-                    ..bound(self.n, index + 1, cut.segments).min(matters.end);
+                let range = bound(self.n, index, segments).max(matters.start)
+                    ..bound(self.n, index + 1, segments).min(matters.end);
                 if range.is_empty() {
                     return Ok(());
                 }
@@ -347,6 +360,10 @@ impl<T: Float> Job<'_, T> {
                     sizes.inner,
                     sizes.inner_index,
                 );
+                if let Some(numbers) = self.numbers {
+                    let layout = (1, sizes.inner, sizes.inner_index);
+                    pack::renumber(&numbers[start..end], packed, layout);
+                }
             } else {
                 self.prepare(start..end, raw, used);
                 pack::lanes_to_rows(used, count, packed, entry.lanes, sizes.inner);
@@ -388,6 +405,10 @@ impl<T: Float> Job<'_, T> {
                     sizes.inner,
                     sizes.inner_index,
                 );
+                if let Some(numbers) = self.numbers {
+                    let layout = (entry.lanes, sizes.inner, sizes.inner_index);
+                    pack::renumber(&numbers[start..end], used, layout);
+                }
             } else {
                 self.prepare(start..end, raw, used);
             }
@@ -442,6 +463,7 @@ impl<T: Float> Job<'_, T> {
         let blocks = rows.len().div_ceil(lanes);
         let raw = &mut raw[..blocks * lanes * sizes.inner_raw];
         let used = &mut used[..blocks * lanes * sizes.inner];
+        let numbers = self.numbers.map(|numbers| &numbers[rows.clone()]);
         pack::inner_lanes(
             self.inner,
             rows,
@@ -450,6 +472,10 @@ impl<T: Float> Job<'_, T> {
             sizes.inner_raw,
             sizes.inner_raw_index,
         );
+        if let Some(numbers) = numbers {
+            let layout = (lanes, sizes.inner_raw, sizes.inner_raw_index);
+            pack::renumber(numbers, raw, layout);
+        }
         // SAFETY: both are `blocks` blocks of their vectors; the machine has the instruction set.
         unsafe {
             (self.entry.prepare_inner)(

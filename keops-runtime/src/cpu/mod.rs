@@ -3,7 +3,7 @@
 //! [`tile`] and [`access`] are compiled once per kernel and instruction set (as the functions of a [`table`]), the rest
 //! once per value type. [`engine`] cuts a pass in chunks of outer rows and segments of inner ones, [`pack`] copies rows
 //! into the layout of the tiles, [`mod@write`] the results to where the user gets them, [`shape`] chooses sizes,
-//! [`scratch`] is the memory for it all. [`prune`] runs passes of extrema that can skip most tiles, by the [`bounds`] of a
+//! [`scratch`] is the memory for it all. [`listed`] runs passes whose pairs an earlier one has listed, [`prune`] runs passes of extrema that can skip most tiles, by the [`bounds`] of a
 //! kernel over boxes of rows.
 //!
 //! Invariants: all `unsafe` of this crate is below this module and below `cuda`; how a pass is cut depends on the problem and the
@@ -12,6 +12,7 @@ pub(crate) mod access;
 pub(crate) mod bounds;
 pub(crate) mod engine;
 pub mod isa;
+pub(crate) mod listed;
 pub(crate) mod pack;
 pub(crate) mod prune;
 pub(crate) mod scratch;

@@ -566,6 +566,20 @@ pub(crate) fn inner_rows<T: Real>(
     }
 }
 
+/// Gives packed inner rows, the highest first, other numbers: `numbers` are those of the same rows, the lowest first. The layout is
+/// that of [`inner_lanes`], or with one lane that of [`inner_rows`]: lanes, columns, and the column of the number if any.
+pub(crate) fn renumber<T: Real>(
+    numbers: &[u32],
+    to: &mut [T],
+    (lanes, columns, index): (usize, usize, usize),
+) {
+    if index < columns {
+        for (k, &number) in numbers.iter().rev().enumerate() {
+            to[(k / lanes * columns + index) * lanes + k % lanes] = T::from_index(number);
+        }
+    }
+}
+
 /// The k-th row number from `first` on. Row numbers are below 2^32 − 1: inputs are checked.
 fn row(first: usize, k: usize, order: Order) -> u32 {
     match order {

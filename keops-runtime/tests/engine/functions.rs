@@ -38,6 +38,7 @@ const FOLD: Pass = Pass {
     inner_slots: &[1],
     parameters: &[],
     outputs: &[],
+    listed: &[],
     needs_rows: None,
 };
 
@@ -283,15 +284,60 @@ pub(crate) static CHOSEN: Function = Function {
             needs_rows: Some("argmin_j"),
             ..FOLD
         },
-        Pass {
-            outer_slots: &[2],
-            outputs: &[value(Shape::Vector(3), I)],
-            ..FOLD
-        },
+        GATHER,
     ],
     outputs: &[3, 2, 2, 0],
     ptx: NO_PTX,
 };
+
+/// The second pass of `CHOSEN`.
+const GATHER: Pass = Pass {
+    outer_slots: &[2],
+    outputs: &[value(Shape::Vector(3), I)],
+    ..FOLD
+};
+/// `ArgMin`, then `Scatter`: for each row of j the sum of the x_i that it is the nearest to.
+const SCATTER: Pass = Pass {
+    outer: J,
+    inner: I,
+    outer_slots: &[],
+    inner_slots: &[0, 2],
+    outputs: &[value(Shape::Vector(3), J)],
+    ..FOLD
+};
+const INDICES: Pass = Pass {
+    outputs: &[index(Shape::Scalar, I)],
+    ..FOLD
+};
+
+const fn then(passes: &'static [Pass]) -> Function {
+    Function {
+        name: "then",
+        inputs: &[X, Y],
+        passes,
+        outputs: &[3, 2, 2, 0],
+        ptx: NO_PTX,
+    }
+}
+
+/// `CHOSEN`, with the pairs of its second pass listed.
+pub(crate) static CHOSEN_LISTED: Function = then(&[
+    INDICES,
+    Pass {
+        listed: &[2],
+        ..GATHER
+    },
+]);
+/// `SCATTER` of all pairs.
+pub(crate) static RETURNED: Function = then(&[INDICES, SCATTER]);
+/// The same with its pairs listed.
+pub(crate) static RETURNED_LISTED: Function = then(&[
+    INDICES,
+    Pass {
+        listed: &[2],
+        ..SCATTER
+    },
+]);
 
 /// `Map`
 pub(crate) static MAP: Function = Function {

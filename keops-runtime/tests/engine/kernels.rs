@@ -414,10 +414,58 @@ kernel! {
         }
     }
     step(s, _p, x, y, state) {
-        let chosen = s.select(s.index_eq(x.get(0), y.index()), s.lit(1.0), s.lit(0.0));
+        let chosen = s.index_eq(x.get(0), y.index());
         let mut c = 0;
         while c < 3 {
-            state.set(c, sum::step_mul(s, state.word(c), chosen, y.get(c)));
+            let value = s.select(chosen, y.get(c), s.lit(0.0));
+            state.set(c, sum::step(s, state.word(c), value));
+            c += 1;
+        }
+    }
+    flush(s, state, row) {
+        let mut c = 0;
+        while c < 3 {
+            sum::flush(s, state.word(c), row, 2 * c);
+            c += 1;
+        }
+    }
+    combine(s, row, other) {
+        let mut c = 0;
+        while c < 3 {
+            sum::combine(s, row, other, 2 * c);
+            c += 1;
+        }
+    }
+    finish(s, _p, _x, row, out) {
+        let mut c = 0;
+        while c < 3 {
+            out.put(c, sum::value(s, row, 2 * c));
+            c += 1;
+        }
+    }
+}
+
+kernel! {
+    /// The sum of the x_i whose index is j: outer rows are those of j.
+    Scatter: params 0, 0; outer 0, 0; inner 4, 4; plain true; index true, false; row 6; out 3; state 3;
+    init(s, row) {
+        sum::init(s, row, 0);
+        sum::init(s, row, 2);
+        sum::init(s, row, 4);
+    }
+    begin(s, _row, state) {
+        let mut c = 0;
+        while c < 3 {
+            state.set(c, sum::begin(s));
+            c += 1;
+        }
+    }
+    step(s, _p, x, y, state) {
+        let chosen = s.index_eq(y.get(3), x.index());
+        let mut c = 0;
+        while c < 3 {
+            let value = s.select(chosen, y.get(c), s.lit(0.0));
+            state.set(c, sum::step(s, state.word(c), value));
             c += 1;
         }
     }

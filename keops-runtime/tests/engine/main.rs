@@ -6,6 +6,7 @@ mod extrema;
 mod functions;
 mod kernels;
 mod layout;
+mod listed;
 mod passes;
 mod pruning;
 mod sums;

@@ -114,6 +114,9 @@ pub fn run_pass(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<Rows> 
             }
         };
         for inner_index in (begin..end.max(begin)).rev() {
+            if !is_listed(ir, slots, outer_index, inner_index) {
+                continue;
+            }
             let raw = gather(&ir.inner_slots, inner_index);
             (frame.inner, frame.inner_index) = (raw, inner_index);
             if !ir.inner_plain {
@@ -136,6 +139,19 @@ pub fn run_pass(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<Rows> 
         }
     }
     outputs
+}
+
+/// Whether a pair can matter, by the slots that list pairs.
+fn is_listed(ir: &KernelIr, slots: &[Rows], outer: usize, inner: usize) -> bool {
+    let has = |slot: &usize| {
+        let (row, other) = if ir.outer_slots.contains(slot) {
+            (outer, inner)
+        } else {
+            (inner, outer)
+        };
+        slots[*slot][row].contains(&(other as f64))
+    };
+    ir.listed.is_empty() || ir.listed.iter().any(has)
 }
 
 /// Appends derived columns, written from column `first` on.
