@@ -13,8 +13,8 @@
 //!      [`FLUSH_ROWS`] or a tile, whichever is more. 1 makes every term its own block;
 //!   7. `scratch: *mut T`, [`scratch_len`] values, null if that is 0: what a thread does not keep in registers. It is a column
 //!      for each thread and each of its outer rows, so that neighbouring threads use neighbouring values: word `w` of part
-//!      `part` is in `scratch[(part · words + w) · lanes + lane]` with [`scratch_words`] words and [`lanes`] lanes. The last
-//!      words are the state row, through which [`FOLD`] passes what [`COMBINE`] reads;
+//!      `part` is in `scratch[(part · words + w) · lanes + lane]` with [`scratch_words`] words and [`lanes`] lanes, fewer than
+//!      2³². The last words are the state row, through which [`FOLD`] passes what [`COMBINE`] reads;
 //!   8. `params: *const T`, [`Kernel::PARAMS`] values;
 //!   9. one `*const T` per outer variable, one per inner variable, one pointer per output, `*mut T`; or to `u32` where a
 //!      variable or an output holds indices ([`NONE`](crate::real::NONE) for none).

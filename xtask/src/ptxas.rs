@@ -1,7 +1,6 @@
 //! `cargo xtask ptxas`: does NVIDIA's assembler accept the PTX, and what does each entry cost?
 //!
-//! Invariant: a message of the assembler fails the task, and so does a spill or a use of local memory in any entry that is not
-//! in [`EXCEPTIONS`], and an exception that is not needed.
+//! Invariant: a message of the assembler fails the task, and so does a spill or a use of local memory in any entry.
 use crate::kernels;
 use crate::table::table;
 use crate::wheels::{PTXAS, target_directory};
@@ -11,12 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From the oldest supported GPU to the newest.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
-/// Entries of the project's own kernels that use local memory, and why; `docs/gpu-kernels.md` lists them too.
-const EXCEPTIONS: &[(&str, &str)] = &[(
-    "gauss_dxxx_value_and_vjp_pass1",
-    "a third derivative with its value at f64: 28 columns and 15 accumulators in scratch memory, whose addresses the compiler \
-     moves out of the inner loop, two registers each",
-)];
 /// Assemblers at a time.
 const WORKERS: usize = 2;
 
@@ -76,8 +69,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 struct Checked {
     rows: Vec<Vec<String>>,
     failures: String,
-    /// Entries that use local memory.
-    local: Vec<String>,
 }
 
 impl Checked {
@@ -91,15 +82,12 @@ impl Checked {
         };
         for usage in usages {
             if usage.local() > 0 {
-                self.local.push(usage.entry.clone());
-                if !EXCEPTIONS.iter().any(|(entry, _)| *entry == usage.entry) {
-                    self.failures += &format!(
-                        "{} for {architecture}: {} uses {} bytes of local memory\n",
-                        file.display(),
-                        usage.entry,
-                        usage.local()
-                    );
-                }
+                self.failures += &format!(
+                    "{} for {architecture}: {} uses {} bytes of local memory\n",
+                    file.display(),
+                    usage.entry,
+                    usage.local()
+                );
             }
             self.rows.push(usage.row(architecture));
         }
@@ -110,13 +98,6 @@ impl Checked {
         self.rows.sort();
         let head = ["entry", "arch", "registers", "local", "smem"];
         print!("{}", table(&head, &self.rows));
-        for (entry, reason) in EXCEPTIONS {
-            if self.local.iter().any(|local| local == entry) {
-                println!("{entry} may use local memory: {reason}");
-            } else if self.rows.iter().any(|row| row[0] == *entry) {
-                self.failures += &format!("{entry} needs no exception any more\n");
-            }
-        }
         if self.failures.is_empty() {
             Ok(())
         } else {

@@ -164,6 +164,17 @@ pub fn loops_stay() {
     unsafe { asm!("// keops: loops stay", options(nomem, nostack, preserves_flags)) }
 }
 
+/// The same number, of which the compiler knows no longer that it is: what is computed from it is not computed before a loop.
+#[inline(always)]
+pub fn anew(number: u32) -> u32 {
+    let mut number = number;
+    // SAFETY: no instruction.
+    unsafe {
+        asm!("// {0}", inout(reg32) number, options(nomem, nostack, preserves_flags));
+    }
+    number
+}
+
 /// Declares `BYTES` of shared memory, aligned to 16, and returns its address.
 ///
 /// # Safety

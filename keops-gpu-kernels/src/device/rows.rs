@@ -5,6 +5,7 @@
 //!
 //! Invariant: a column out of range reads as zero and writes nothing; no accessor touches memory outside its rows.
 use super::gpu::Device;
+use super::intrinsics::anew;
 use crate::abi::BLOCK;
 use crate::kernel::{Columns, ColumnsMut, Numbers, Words};
 use crate::mini_core::*;
@@ -36,8 +37,8 @@ pub trait Sink<T>: Copy {
 pub struct Lanes<T> {
     /// Word 0 of the first lane; not to be used where there is no scratch memory.
     first: *mut T,
-    /// Values from one word to the next.
-    lanes: usize,
+    /// Values from one word to the next. That there are fewer than 2³² lanes is part of the launch ABI.
+    lanes: u32,
 }
 impl_copy!([T] Lanes<T>);
 impl<T: Device> Lanes<T> {
@@ -46,10 +47,16 @@ impl<T: Device> Lanes<T> {
     /// # Safety
     /// `scratch` must hold that part, as far as it is used, and nobody else may use these lanes.
     #[inline(always)]
-    pub unsafe fn new(scratch: *mut T, part: u32, words: usize, lanes: usize, own: u32) -> Self {
+    pub unsafe fn new(scratch: *mut T, part: u32, words: usize, lanes: u32, own: u32) -> Self {
         // SAFETY: the first lane of the part is in `scratch`; without scratch memory the pointer is not used.
-        let first = unsafe { scratch.add(part as usize * words * lanes + own as usize) };
+        let first = unsafe { scratch.add(part as usize * words * lanes as usize + own as usize) };
         Lanes { first, lanes }
+    }
+    /// Lets the places of these lanes be computed where they are used. A loop over pairs uses dozens: computed before the loop,
+    /// which is what the compiler would do, they are two registers each, and more than a thread has.
+    #[inline(always)]
+    fn renew(&mut self) {
+        self.lanes = anew(self.lanes);
     }
     /// Where a word of lane `r` is.
     ///
@@ -58,7 +65,7 @@ impl<T: Device> Lanes<T> {
     #[inline(always)]
     unsafe fn place(&self, word: usize, r: usize) -> *mut T {
         // SAFETY: the caller's promise.
-        unsafe { self.first.add(word * self.lanes + r * BLOCK as usize) }
+        unsafe { self.first.add(word * self.lanes as usize + r * BLOCK as usize) }
     }
 }
 
@@ -80,6 +87,13 @@ impl<T: Device, const R: usize, const N: usize, const HELD: usize, const AT: usi
     pub unsafe fn new(lanes: Lanes<T>) -> Self {
         let held = [[T::ZERO; R]; HELD];
         Kept { held, lanes }
+    }
+    /// Before a turn of a loop: computes places anew ([`Lanes`]).
+    #[inline(always)]
+    pub fn renew(&mut self) {
+        if HELD != N {
+            self.lanes.renew();
+        }
     }
     #[inline(always)]
     fn number(&self, n: usize, r: usize) -> T {
@@ -338,6 +352,11 @@ impl<T: Device, const RAW: usize, const ALL: usize, const HELD: usize, const R: 
             rows,
             first,
         }
+    }
+    /// Before a turn of a loop: computes places anew ([`Lanes`]).
+    #[inline(always)]
+    pub fn renew(&mut self) {
+        self.columns.renew();
     }
 }
 impl<

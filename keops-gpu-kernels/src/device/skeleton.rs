@@ -75,7 +75,7 @@ with_shape! {
             loops_stay();
         }
         let own = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
-        let all = grid_dim_x() as usize * (BLOCK as usize * R);
+        let all = grid_dim_x().wrapping_mul(BLOCK * R as u32);
         let part = if phase == FOLD { block_idx_y() } else { 0 };
         // SAFETY: the scratch memory is an argument of the launch, and the lanes are those of this thread's rows.
         let lanes = unsafe { Lanes::new(scratch, part, AT_ROW + ROW, all, own) };
@@ -130,7 +130,7 @@ with_shape! {
             unsafe {
                 fold::<T, K, S, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, ACC, ACC_HELD,
                     ROW_HELD, AT_ACC, AT_WORK, AT_PARAMS, AT_ROW, USED, STRIDE, INNER_HELD, TILE, SHARED>(
-                    begin, end, flush, inner, lanes, &p, &x, &mut state);
+                    begin, end, flush, inner, lanes, &p, &mut x, &mut state);
             }
             if phase == FOLD {
                 if ROW_HELD == ROW {
@@ -158,7 +158,7 @@ with_shape! {
         inner: Y,
         lanes: Lanes<T>,
         p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
-        x: &Outer<T, OUTER, OUTER_ALL, OUTER_HELD, R>,
+        x: &mut Outer<T, OUTER, OUTER_ALL, OUTER_HELD, R>,
         state: &mut Kept<T, R, ROW, ROW_HELD, AT_ROW>,
     ) {
         let rows = Tile::<S, R, 1>(S::TOKEN);
@@ -200,18 +200,24 @@ with_shape! {
                 // The rows beyond a multiple of Q, one by one; then the others.
                 while Q > 1 && (left - below) & (Q as u32 - 1) != 0 {
                     left -= 1;
+                    x.renew();
+                    accumulators.renew();
                     // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
                     let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
                     K::step(rows, p, x, &y, &mut accumulators, &mut work_one);
                 }
                 while left != below {
                     left -= Q as u32;
+                    x.renew();
+                    accumulators.renew();
                     // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
                     let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
                     K::step(Tile::<S, R, Q>(S::TOKEN), p, x, &y, &mut accumulators, &mut work);
                 }
                 let last = below == 0 && end == begin;
                 if TILE as usize >= FLUSH_ROWS || folded >= enough || last {
+                    accumulators.renew();
+                    state.renew();
                     K::flush(rows, &accumulators, state);
                     K::begin(rows, state, &mut accumulators);
                     folded = 0;
