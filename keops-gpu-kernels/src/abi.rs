@@ -272,6 +272,7 @@ pub const fn tiles<T: Real, K: Kernel<T>>(n: u32) -> u32 {
 }
 
 /// The inner rows `begin .. end` of part `part` of `parts`: whole tiles of `tile` rows, as evenly as tiles go.
+#[inline(always)]
 pub const fn part_range(n: u32, tile: u32, parts: u32, part: u32) -> (u32, u32) {
     let tiles = if n == 0 { 0 } else { (n - 1) / tile + 1 };
     let each = if tiles == 0 {

@@ -98,6 +98,32 @@ macro_rules! map {
     }};
 }
 
+/// Maps a long function over a tile. It fills the latencies by itself, so a vector after another will do, and on the CPU it is
+/// in the code once and not R·Q times, which is most of what compiling such a kernel costs. A GPU's registers have no numbers to
+/// count with: there the pairs are written out, as many as a tile has where functions are long (`abi`). The compiler would not
+/// unroll so long a loop.
+macro_rules! map_long {
+    ($self:ident, $op:ident($a:ident $(, $b:ident)?)) => {
+        if const { I::NATIVE && R * Q <= 4 } {
+            let mut out = $a;
+            map_long!(@ out, $self, $op, $a, ($($b)?), 0 1 2 3);
+            out
+        } else {
+            map!($self, $op($a $(, $b)?))
+        }
+    };
+    (@ $out:ident, $self:ident, $op:ident, $a:ident, (), $($k:literal)*) => {
+        $(if const { $k < R * Q } {
+            $out[$k / Q][$k % Q] = $self.0.$op($a[$k / Q][$k % Q]);
+        })*
+    };
+    (@ $out:ident, $self:ident, $op:ident, $a:ident, ($b:ident), $($k:literal)*) => {
+        $(if const { $k < R * Q } {
+            $out[$k / Q][$k % Q] = $self.0.$op($a[$k / Q][$k % Q], $b[$k / Q][$k % Q]);
+        })*
+    };
+}
+
 /// Maps a comparison of `I` over a tile.
 macro_rules! map_mask {
     ($self:ident, $op:ident($a:ident, $b:ident)) => {{
@@ -123,6 +149,15 @@ macro_rules! forward {
         #[inline(always)]
         fn $op(self, $($a: Self::F),*) -> Self::F {
             map!(self, $op($($a),*))
+        }
+    )*};
+}
+
+macro_rules! forward_long {
+    ($($op:ident($($a:ident),*);)*) => {$(
+        #[inline(always)]
+        fn $op(self, $($a: Self::F),*) -> Self::F {
+            map_long!(self, $op($($a),*))
         }
     )*};
 }
@@ -239,9 +274,7 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     forward_math! {
         rsqrt(a); exp(a); exp2_sum(a); exp2_sum_nonpositive(a);
     }
-    // The longer ones fill the latencies by themselves. Vector by vector they are in the code once and not R·Q times,
-    // which is most of what compiling such a kernel costs.
-    forward! {
+    forward_long! {
         log(a); sin(a); cos(a); tanh(a); powf(a, b);
         exp2(a); expm1(a); log2(a); log1p(a); tan(a); asin(a); acos(a); atan2(a, b); sinh(a); cosh(a); erf(a); erfc(a);
     }

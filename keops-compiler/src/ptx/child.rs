@@ -3,6 +3,9 @@
 //! The target is sm_75 at the lowest PTX version that the compiler offers for it (6.3 up to Rust 1.95), so that every
 //! driver since then accepts the result. The compiler keeps intermediate files in its working directory, under a name
 //! that depends on the crate's name only, so each child gets a directory of its own.
+//!
+//! The child is told which optimisations to run ([`PASSES`]). Names of passes are LLVM's and not promised to stay: where the
+//! compiler refuses them, it is started again with its own choice.
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -37,6 +40,20 @@ const ARGUMENTS: &[&str] = &[
     "-Cllvm-args=-unroll-threshold=700 -unroll-full-max-count=20",
 ];
 
+/// Optimisations, from the functions that call no other upwards: each is made short before it becomes part of its callers.
+///
+/// Every operation of a register tile is a function with loops over the tile, and nearly all functions are `inline(always)`. The
+/// compiler's own pipeline inlines these first of all, and then rotates, unrolls and simplifies thousands of loops within one
+/// function, at a cost that grows with their square: two thirds of a child's time, nine tenths where the pair part is long.
+/// Then the compiler's own pipeline runs, on what is left.
+const PASSES: &str = concat!(
+    "cgscc(inline<only-mandatory>,function<eager-inv>(",
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,",
+    "loop(loop-rotate,loop-unroll-full),",
+    "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg",
+    ")),globaldce,default<O2>"
+);
+
 /// Variables that would change what the child does, or let it wait for a job token that only its parent's pipes carry.
 const UNWANTED: &[&str] = &[
     "RUSTFLAGS",
@@ -63,28 +80,65 @@ const MESSAGE_LINES: usize = 40;
 /// # Errors
 /// Why there is no PTX, with the compiler's message.
 pub fn compile_with(rustc: &Path, source: &str) -> Result<String, String> {
-    let directory = Directory::new()?;
+    compile_by(rustc, source, PASSES)
+        .map(|ptx| super::module::keep_loops(&ptx))
+        .map_err(|reason| format!("{} made no PTX: {reason}", rustc.display()))
+}
+
+/// Compiles with these optimisations or, where the compiler fails with them, with its own.
+fn compile_by(rustc: &Path, source: &str, passes: &str) -> Result<String, String> {
+    match start(rustc, source, Some(passes)) {
+        // The passes may be at fault; if the source is, the same message comes again.
+        Err(Failure::Refused(_)) => start(rustc, source, None),
+        result => result,
+    }
+    .map_err(Failure::reason)
+}
+
+/// Starts a compiler with these optimisations or with its own.
+fn start(rustc: &Path, source: &str, passes: Option<&str>) -> Result<String, Failure> {
+    let directory = Directory::new().map_err(Failure::Broken)?;
     let mut command = Command::new(rustc);
     command
         .args(ARGUMENTS)
         .current_dir(&directory.0)
         .env("RUSTC_BOOTSTRAP", "1");
+    if let Some(passes) = passes {
+        command
+            .arg("-Cno-prepopulate-passes")
+            .arg(format!("-Cpasses={passes}"));
+    }
     for name in UNWANTED {
         command.env_remove(name);
     }
     run(&mut command, source, LIMIT)
-        .map(|ptx| super::module::keep_loops(&ptx))
-        .map_err(|reason| format!("{} made no PTX: {reason}", rustc.display()))
+}
+
+/// Why a command gave nothing.
+#[derive(Debug)]
+enum Failure {
+    /// It ended with this message.
+    Refused(String),
+    /// It did not run to its end, for this reason.
+    Broken(String),
+}
+
+impl Failure {
+    fn reason(self) -> String {
+        match self {
+            Failure::Refused(reason) | Failure::Broken(reason) => reason,
+        }
+    }
 }
 
 /// Runs a command with `input` on its standard input, and returns its standard output.
-fn run(command: &mut Command, input: &str, limit: Duration) -> Result<String, String> {
+fn run(command: &mut Command, input: &str, limit: Duration) -> Result<String, Failure> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("it cannot be started: {error}"))?;
+        .map_err(|error| Failure::Broken(format!("it cannot be started: {error}")))?;
     // Threads on all three pipes: each could fill up while the others are being served.
     let output = child.stdout.take().map(read);
     let message = child.stderr.take().map(read);
@@ -93,15 +147,19 @@ fn run(command: &mut Command, input: &str, limit: Duration) -> Result<String, St
         // A child that stops early closes the pipe; its message says why.
         std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())))
     });
-    let success = wait(&mut child, limit)?;
+    let success = wait(&mut child, limit).map_err(Failure::Broken)?;
     if let Some(writer) = writer {
         drop(writer.join());
     }
     let output = collect(output);
     if success && !output.is_empty() {
-        String::from_utf8(output).map_err(|error| format!("its output is not text: {error}"))
+        String::from_utf8(output)
+            .map_err(|error| Failure::Broken(format!("its output is not text: {error}")))
     } else {
-        Err(excerpt(&String::from_utf8_lossy(&collect(message))))
+        let message = collect(message);
+        Err(Failure::Refused(excerpt(&String::from_utf8_lossy(
+            &message,
+        ))))
     }
 }
 
@@ -208,6 +266,45 @@ mod tests {
         );
     }
 
+    /// The compiler in the path, and a device crate without kernels.
+    fn compiler() -> (PathBuf, String) {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        (rustc.into(), keops_gpu_kernels::device::source("", &[]))
+    }
+
+    #[test]
+    fn the_compiler_takes_the_passes() {
+        let (rustc, source) = compiler();
+        let ptx = start(&rustc, &source, Some(PASSES)).unwrap();
+        assert!(ptx.contains(".target sm_75"), "{ptx}");
+    }
+
+    #[test]
+    fn passes_that_the_compiler_refuses_are_left_out() {
+        let (rustc, source) = compiler();
+        let unknown = "cgscc(no-such-pass),default<O2>";
+        match start(&rustc, &source, Some(unknown)) {
+            Err(Failure::Refused(message)) => {
+                assert!(message.contains("no-such-pass"), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
+        let ptx = compile_by(&rustc, &source, unknown).unwrap();
+        assert!(ptx.contains(".target sm_75"), "{ptx}");
+    }
+
+    #[test]
+    fn a_fault_of_the_source_is_the_reason_with_or_without_passes() {
+        let (rustc, source) = compiler();
+        for passes in [PASSES, "no-such-pass"] {
+            let reason = compile_by(&rustc, &(source.clone() + "fault"), passes).unwrap_err();
+            assert!(
+                reason.contains("fault") && !reason.contains("no-such-pass"),
+                "{reason}"
+            );
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_child_that_does_not_end_is_stopped() {
@@ -217,7 +314,8 @@ mod tests {
             "",
             Duration::from_millis(50),
         )
-        .unwrap_err();
+        .unwrap_err()
+        .reason();
         assert!(reason.contains("stopped"), "{reason}");
         assert!(start.elapsed() < Duration::from_secs(30));
     }
