@@ -23,7 +23,8 @@ pub trait Isa: Copy {
     const LANES: usize;
     /// Whether [`fma`](Isa::fma) rounds once.
     const FMA: bool;
-    /// Whether [`scale`](Isa::scale) is one instruction that also handles overflow, underflow and NaN.
+    /// Whether [`scale`](Isa::scale) is one instruction that also handles overflow, underflow, NaN, and exponents that are no
+    /// integers, which it rounds down; and [`root`](Isa::root) is one instruction too.
     const SCALEF: bool;
     /// Whether the elementary functions are the instruction set's own (GPU): a tile then maps them lane by lane
     /// instead of evaluating the polynomials of [`math`] stage by stage.
@@ -117,6 +118,12 @@ pub trait Isa: Copy {
     /// p · 2^n for integral n with overflow, gradual underflow, infinities and NaN right. Only where [`Isa::SCALEF`]
     /// is this a single instruction; elsewhere two multiplications.
     fn scale(self, p: Self::F, n: Self::F) -> Self::F;
+    /// 2^(k/2^b) for the number k in the lowest b = [`Real::ROOT_BITS`] bits of `m`: where [`Isa::SCALEF`], one permutation of a
+    /// table in registers, correctly rounded. It pays only there.
+    #[inline(always)]
+    fn root(self, m: Self::F) -> Self::F {
+        math::root(self, m)
+    }
     /// The unbiased exponent of a positive normal number, as a value: floor(log2 a)
     fn exponent(self, a: Self::F) -> Self::F;
     /// The significand of a positive normal number, in [1, 2)

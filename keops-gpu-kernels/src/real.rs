@@ -20,6 +20,8 @@ pub trait Real: Copy + 'static {
     const MIN_POSITIVE: f64;
     /// 1.5·2^23 or 1.5·2^52: adding it rounds a small number to an integer in the low bits.
     const MAGIC: f64;
+    /// log2 of the number of roots in [`Isa::root`](crate::isa::Isa::root): 5 or 4, as many as two vectors of 512 bits hold.
+    const ROOT_BITS: u32;
     /// The value nearest to `x`.
     fn of(x: f64) -> Self;
     /// The same number.
@@ -36,6 +38,7 @@ impl Real for f32 {
     const MAX: f64 = 3.402_823_466_385_288_6e38;
     const MIN_POSITIVE: f64 = 1.175_494_350_822_287_5e-38;
     const MAGIC: f64 = 12_582_912.0;
+    const ROOT_BITS: u32 = 5;
     #[inline(always)]
     fn of(x: f64) -> f32 {
         x as f32
@@ -60,6 +63,7 @@ impl Real for f64 {
     const MAX: f64 = 1.797_693_134_862_315_7e308;
     const MIN_POSITIVE: f64 = 2.225_073_858_507_201_4e-308;
     const MAGIC: f64 = 6_755_399_441_055_744.0;
+    const ROOT_BITS: u32 = 4;
     #[inline(always)]
     fn of(x: f64) -> f64 {
         x

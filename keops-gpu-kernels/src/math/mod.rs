@@ -64,7 +64,7 @@ mod tanh;
 mod trig;
 
 pub use erf::{erf, erfc};
-pub use exp::{exp, exp2, exp2_sum, exp2_sum_nonpositive};
+pub use exp::{exp, exp2, exp2_sum, exp2_sum_nonpositive, root};
 pub use expm1::expm1;
 pub use hyperbolic::{cosh, sinh};
 pub use inverse::{acos, asin, atan2};

@@ -3,6 +3,8 @@ use std::arch::x86_64::*;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::{Memory, ROOTS_F32, ROOTS_F64};
+
 token_type! {
     /// AVX-512 F, BW, CD, DQ, VL.
     Avx512, Avx512
@@ -46,6 +48,11 @@ token! {
             _mm512_slli_epi32::<23>(_mm512_castps_si512(m)),
         ));
         scale(s, p, n) = _mm512_scalef_ps(p, n);
+        root(s, m) = _mm512_permutex2var_ps(
+            s.load(ROOTS_F32.as_ptr()),
+            _mm512_castps_si512(m),
+            s.load(ROOTS_F32.as_ptr().add(16)),
+        );
         exponent(s, a) = _mm512_getexp_ps(a);
         significand(s, a) = _mm512_getmant_ps::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_SRC>(a);
     }
@@ -89,6 +96,11 @@ token! {
             _mm512_slli_epi64::<52>(_mm512_castpd_si512(m)),
         ));
         scale(s, p, n) = _mm512_scalef_pd(p, n);
+        root(s, m) = _mm512_permutex2var_pd(
+            s.load(ROOTS_F64.as_ptr()),
+            _mm512_castpd_si512(m),
+            s.load(ROOTS_F64.as_ptr().add(8)),
+        );
         exponent(s, a) = _mm512_getexp_pd(a);
         significand(s, a) = _mm512_getmant_pd::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_SRC>(a);
     }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use keops_gpu_kernels::isa::Isa;
 
 use super::scalar::Scalar;
-use super::{Memory, scale_in_two};
+use super::{Memory, ROOTS_F32, ROOTS_F64, scale_in_two};
 
 /// N lanes of `T`. Exists on every machine.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ macro_rules! lane_tests {
 }
 
 macro_rules! portable {
-    ($t:ty) => {
+    ($t:ty, $bits:ty, $roots:ident) => {
         impl<const N: usize, const SCALEF: bool, const FMA: bool> Isa for Portable<$t, N, SCALEF, FMA> {
             type T = $t;
             type F = [$t; N];
@@ -92,6 +92,12 @@ macro_rules! portable {
             }
             fn any(self, m: [bool; N]) -> bool {
                 m.contains(&true)
+            }
+            fn root(self, m: [$t; N]) -> [$t; N] {
+                if !SCALEF {
+                    return keops_gpu_kernels::math::root(self, m);
+                }
+                m.map(|m| $roots[(m.to_bits() % $roots.len() as $bits) as usize])
             }
             fn scale(self, mut p: [$t; N], n: [$t; N]) -> [$t; N] {
                 if !SCALEF {
@@ -144,5 +150,5 @@ macro_rules! portable {
     };
 }
 
-portable!(f32);
-portable!(f64);
+portable!(f32, u32, ROOTS_F32);
+portable!(f64, u64, ROOTS_F64);

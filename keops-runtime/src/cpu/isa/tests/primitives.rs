@@ -30,6 +30,7 @@ functions! {
     IndexHigh(s, a, b) = s.index_high(a);
     AddExponent(s, a, b) = s.add_exponent(a, s.add(b, s.lit(S::T::MAGIC)));
     Scale(s, a, b) = s.scale(a, b);
+    Root(s, a, b) = s.root(a);
     Exponent(s, a, b) = s.exponent(a);
     Significand(s, a, b) = s.significand(a);
     Lanes(s, a, b) = s.lit(S::LANES as f64);
@@ -177,6 +178,22 @@ macro_rules! primitives {
                         let e = (a.to_bits() >> (<$t>::MANTISSA_DIGITS - 1)) as i32 - (top - 1);
                         scaled(a, -e as $t)
                     });
+                }
+            }
+
+            #[test]
+            fn roots_of_two() {
+                let count = 1 << <$t>::ROOT_BITS;
+                let magic = <$t as Real>::MAGIC as $t / count as $t;
+                let steps: Vec<i32> = (-3 * count..3 * count).collect();
+                let sums: Vec<$t> = steps.iter().map(|&k| magic + k as $t / count as $t).collect();
+                for m in machines() {
+                    let table = matches!(m, Machine::Wide | Machine::Real(Level::Avx512));
+                    for (&k, found) in steps.iter().zip(run::<Root, $t>(m, &sums, &sums)) {
+                        let exact = (f64::from(k.rem_euclid(count)) / f64::from(count)).exp2() as $t;
+                        let bound = if table { 0.0 } else { 2.0 * <$t>::EPSILON };
+                        assert!((found - exact).abs() <= bound, "root {k} on {m:?}: {found:e}, not {exact:e}");
+                    }
                 }
             }
 
