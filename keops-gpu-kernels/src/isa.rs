@@ -118,6 +118,12 @@ pub trait Isa: Copy {
     /// p · 2^n for integral n with overflow, gradual underflow, infinities and NaN right. Only where [`Isa::SCALEF`]
     /// is this a single instruction; elsewhere two multiplications.
     fn scale(self, p: Self::F, n: Self::F) -> Self::F;
+    /// [`scale`](Isa::scale), but 0 where n < emin, the exponent of the smallest normal number: subnormal numbers take some processors a
+    /// hundred cycles each. By default they stay.
+    #[inline(always)]
+    fn scale_normal(self, p: Self::F, n: Self::F) -> Self::F {
+        self.scale(p, n)
+    }
     /// 2^(k/2^b) for the number k in the lowest b = [`Real::ROOT_BITS`] bits of `m`: where [`Isa::SCALEF`], one permutation of a
     /// table in registers, correctly rounded. It pays only there.
     #[inline(always)]
@@ -144,10 +150,11 @@ pub trait Isa: Copy {
     fn exp2_sum(self, a: Self::F) -> Self::F {
         math::exp2_sum(self, a)
     }
-    /// [`Isa::exp2_sum`] where the compiler proved a ≤ 0 or NaN: no overflow to handle
+    /// 2^(a·c) for a ≥ 0 or NaN and c in −10³⁰ … −10⁻³⁰: [`Isa::exp2_sum`] without overflow, the product in one rounding where
+    /// [`Isa::FMA`]
     #[inline(always)]
-    fn exp2_sum_nonpositive(self, a: Self::F) -> Self::F {
-        math::exp2_sum_nonpositive(self, a)
+    fn exp2_sum_nonpositive(self, a: Self::F, c: Self::F) -> Self::F {
+        math::exp2_sum_nonpositive(self, a, c)
     }
     /// natural logarithm; −inf at 0, NaN below
     #[inline(always)]

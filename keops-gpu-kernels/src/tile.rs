@@ -197,7 +197,7 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     forward! {
         add(a, b); sub(a, b); mul(a, b); div(a, b); fma(a, b, c); fnma(a, b, c);
         square(a); neg(a); abs(a); xor_sign(a, b); sqrt(a); pick_min(a, b); pick_max(a, b); rint(a);
-        add_exponent(a, b); scale(a, b); root(a); exponent(a); significand(a); index_low(a); index_high(a);
+        add_exponent(a, b); scale(a, b); scale_normal(a, b); root(a); exponent(a); significand(a); index_low(a); index_high(a);
     }
     /// Row by row of the tile: the differences of one inner row, then their squares into the sums. Strict pairs of one
     /// difference and one square are half as fast on Zen 3, which deals instructions out to two schedulers by turns: all
@@ -272,7 +272,7 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
         self.0.any(all)
     }
     forward_math! {
-        rsqrt(a); exp(a); exp2_sum(a); exp2_sum_nonpositive(a);
+        rsqrt(a); exp(a); exp2_sum(a); exp2_sum_nonpositive(a, b);
     }
     forward_long! {
         log(a); sin(a); cos(a); tanh(a); powf(a, b);

@@ -47,16 +47,8 @@ fn scales(g: &Graph, roots: &[NodeId]) -> BTreeMap<NodeId, NodeId> {
 
 /// (x − y, c) of `2^(c·|x − y|²)`.
 fn scaled_square(g: &Graph, node: NodeId) -> Option<(NodeId, NodeId)> {
-    let &[exponent] = g.as_op(node, &exp2_sum::OP)? else {
+    let &[square, coefficient] = g.as_op(node, &exp2_sum::OP)? else {
         return None;
-    };
-    let &[a, b] = g.as_op(exponent, &mul::OP)? else {
-        return None;
-    };
-    let (square, coefficient) = if g.as_op(a, &dot::OP).is_some() {
-        (a, b)
-    } else {
-        (b, a)
     };
     let &[t, again] = g.as_op(square, &dot::OP)? else {
         return None;
@@ -116,8 +108,8 @@ fn rescale(g: &Graph, roots: &[NodeId], scales: &BTreeMap<NodeId, NodeId>) -> (G
             .and_then(|(t, c)| Some((*scaled.get(&t)?, scales.get(&t) == Some(&c))))
         {
             let square = new.apply(&dot::OP, &[t, t]);
-            let exponent = new.apply(&neg::OP, &[square]);
-            new.apply_with(&exp2_sum::OP, &[exponent], &[1])
+            let minus = new.literal(-1.0);
+            new.apply_with(&exp2_sum::OP, &[square, minus], &[1])
         } else if let Some(&(t, inverse)) = square_of(g, id).and_then(|t| scaled.get(&t)) {
             let square = new.apply(&dot::OP, &[t, t]);
             let inverse = new.apply(&mul::OP, &[inverse, inverse]);

@@ -57,7 +57,11 @@ impl Cost {
             Prim::Fma | Prim::Fnma => self.flops += 2 * times,
             Prim::SqdiffAdd => self.flops += 3 * times,
             Prim::Div | Prim::Sqrt | Prim::Rsqrt => self.divisions += times,
-            Prim::Exp | Prim::Exp2Sum | Prim::Exp2SumNonpositive => self.special += times,
+            Prim::Exp | Prim::Exp2Sum => self.special += times,
+            Prim::Exp2SumNonpositive => {
+                self.flops += times;
+                self.special += times;
+            }
             Prim::Log
             | Prim::Sin
             | Prim::Cos

@@ -238,7 +238,8 @@ fn eval(prim: Prim, a: &[f64]) -> f64 {
             }
         }
         Prim::Exp => a[0].exp(),
-        Prim::Exp2Sum | Prim::Exp2SumNonpositive => a[0].exp2(),
+        Prim::Exp2Sum => a[0].exp2(),
+        Prim::Exp2SumNonpositive => (a[0] * a[1]).exp2(),
         Prim::Log => a[0].ln(),
         Prim::Sin => a[0].sin(),
         Prim::Cos => a[0].cos(),

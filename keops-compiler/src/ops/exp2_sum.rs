@@ -1,42 +1,48 @@
 //! 2 to the power of a rounded sum, the form that `exp` takes in kernels such as exp(−|x − y|²)
 //!
-//! The argument's own rounding dominates there, so log2 e (with any coefficient) is folded into one factor and the
-//! range reduction is a subtraction. The bound: the end-to-end error at most doubles (DESIGN part 3).
+//! The argument's own rounding dominates there, so log2 e (with any coefficient) is folded into one factor, the second argument,
+//! and the range reduction is a subtraction. The bound: the end-to-end error at most doubles (DESIGN part 3).
 
 use super::*;
 use crate::graph::Kind;
 use crate::lower::Prim;
 
-/// The record. The static parameter is 1 where the argument is proven not to be positive.
+/// Coefficients whose product with a finite number of either type is never infinite or 0 where 2^(coefficient · number) is neither.
+const PLAIN: std::ops::Range<f64> = 1e-30..1e30;
+
+/// The record: 2^(sum · coefficient). The static parameter is 1 where the sum is proven not to be negative and the coefficient is a
+/// negative number.
 pub static OP: Op = Op {
     name: "exp2_sum",
     syntax: Syntax::Internal,
     keops_name: "",
-    doc: "2 to the power of a rounded sum.",
-    arity: Arity::Exactly(1),
+    doc: "2 to the power of a rounded sum times a coefficient.",
+    arity: Arity::Exactly(2),
     params: &[Param::integer("nonpositive")],
     infer: broadcast,
     body: Body::Elementwise {
         lower: |l, a, params| {
-            l.prim(
-                if params == [1] {
-                    Prim::Exp2SumNonpositive
-                } else {
-                    Prim::Exp2Sum
-                },
-                a,
-            )
+            if params == [1] {
+                return l.prim(Prim::Exp2SumNonpositive, a);
+            }
+            let exponent = l.prim(Prim::Mul, a);
+            l.prim(Prim::Exp2Sum, &[exponent])
         },
         vjp: |g, call| {
             let slope = g.literal(std::f64::consts::LN_2);
             let derivative = g.apply(&mul::OP, &[slope, call.node]);
-            vec![Some(g.apply(&mul::OP, &[call.cotangent, derivative]))]
+            let exponent = g.apply(&mul::OP, &[call.cotangent, derivative]);
+            let [sum, coefficient] = [call.args[0], call.args[1]];
+            vec![
+                Some(g.apply(&mul::OP, &[exponent, coefficient])),
+                Some(g.apply(&mul::OP, &[exponent, sum])),
+            ]
         },
         simplify: no_simplification,
         late: no_simplification,
     },
-    reference: Reference::Elementwise(|a, _| a[0].exp2()),
-    test_range: (-4.0, 0.0),
+    reference: Reference::Elementwise(|a, _| (a[0] * a[1]).exp2()),
+    test_range: (-2.0, 2.0),
 };
 
 /// exp(a) as 2^(coefficient · sum) where `a` is a product of one rounded sum of the pair with factors that are constant
@@ -51,15 +57,15 @@ pub fn from_exp(g: &mut Graph, a: NodeId) -> Option<NodeId> {
         return None;
     }
     let sum = factors.sum?;
-    let nonpositive =
-        factors.hoisted.is_empty() && factors.coefficient < 0.0 && is_nonnegative(g, sum);
+    let nonpositive = factors.hoisted.is_empty()
+        && PLAIN.contains(&-factors.coefficient)
+        && is_nonnegative(g, sum);
     let mut coefficient = g.literal(factors.coefficient);
     for (factor, inverse) in factors.hoisted {
         let op = if inverse { &div::OP } else { &mul::OP };
         coefficient = g.apply(op, &[coefficient, factor]);
     }
-    let scaled = g.apply(&mul::OP, &[sum, coefficient]);
-    Some(g.apply_with(&OP, &[scaled], &[i64::from(nonpositive)]))
+    Some(g.apply_with(&OP, &[sum, coefficient], &[i64::from(nonpositive)]))
 }
 
 struct Factors {

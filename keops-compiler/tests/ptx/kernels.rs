@@ -78,7 +78,7 @@ fn sqdist<S: Isa, X: Columns<S::F>, Y: Columns<S::F>>(s: S, x: &X, y: &Y, d: usi
 /// e^(−q)
 #[inline(always)]
 fn gaussian<S: Isa>(s: S, q: S::F) -> S::F {
-    s.exp2_sum_nonpositive(s.mul(q, s.lit(-1.442_695_040_888_963_4)))
+    s.exp2_sum_nonpositive(q, s.lit(-1.442_695_040_888_963_4))
 }
 
 // Σ_j exp(−|x − y|²) b

@@ -279,8 +279,8 @@ token! { Gpu32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_f
         gpu::ex2_approx_ftz(a)
     }
     #[inline(always)]
-    fn exp2_sum_nonpositive(self, a: f32) -> f32 {
-        gpu::ex2_approx_ftz(a)
+    fn exp2_sum_nonpositive(self, a: f32, c: f32) -> f32 {
+        gpu::ex2_approx_ftz(a * c)
     }
 } }
 
@@ -314,8 +314,8 @@ token! { Fast32 f32 u32 127 252.0 0x7f_ffff 0x8000_0000 0x3f80_0000 fma_f32 abs_
         gpu::ex2_approx_ftz(a)
     }
     #[inline(always)]
-    fn exp2_sum_nonpositive(self, a: f32) -> f32 {
-        gpu::ex2_approx_ftz(a)
+    fn exp2_sum_nonpositive(self, a: f32, c: f32) -> f32 {
+        gpu::ex2_approx_ftz(a * c)
     }
     #[inline(always)]
     fn log(self, a: f32) -> f32 {

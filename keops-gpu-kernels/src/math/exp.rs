@@ -27,7 +27,7 @@ pub fn exp<S: Isa>(s: S, a: S::F) -> S::F {
         let n = s.sub(m, magic);
         let (upper, lower) = ln_2::<S>();
         let r = s.fnma(n, s.lit(lower), s.fnma(n, s.lit(upper), a));
-        return from_root(s, m, n, r, near_zero(s, r));
+        return s.scale(near_root(s, m, r, near_zero(s, r)), n);
     }
     let (n, r) = reduce(s, a);
     s.scale(polynomial(s, r), n)
@@ -49,14 +49,14 @@ pub fn root<S: Isa>(s: S, m: S::F) -> S::F {
     exp2_fraction(s, s.sub(s.sub(low, whole), s.lit(0.5)), SQRT_2)
 }
 
-/// 2ⁿ·(1 + r·slope) for n = m − magic, a multiple of 1/32: the whole part of n by scaling, which rounds it down, the rest from
-/// the table of roots.
+/// A root of two times 1 + r·slope: what is left of a power when the whole part of its exponent n = m − magic, a multiple of 1/32,
+/// is applied by scaling, which rounds n down.
 ///
 /// The root is rounded, the polynomial's part beside it is small: their sum is within about one unit in the last place.
 #[inline(always)]
-fn from_root<S: Isa>(s: S, m: S::F, n: S::F, r: S::F, slope: S::F) -> S::F {
+fn near_root<S: Isa>(s: S, m: S::F, r: S::F, slope: S::F) -> S::F {
     let root = s.root(m);
-    s.scale(s.fma(s.mul(root, r), slope, root), n)
+    s.fma(s.mul(root, r), slope, root)
 }
 
 /// (eʳ − 1)/r for |r| ≤ ln 2 / 64 (ln 2 / 32 at f64): Remez fits, relative error of eʳ 9.2e-9 and 1.2e-17.
@@ -90,7 +90,7 @@ fn near_zero_exp2<S: Isa>(s: S, f: S::F) -> S::F {
             0.240_226_506_959_100_75,
             0.055_504_108_656_639_3,
             0.009_618_129_106_919_537,
-            0.001_333_378_157_778_426_8,
+            0.001_333_378_157_778_427,
             0.000_154_037_239_807_492_56
         )
     } else {
@@ -261,24 +261,32 @@ pub fn exp2_sum<S: Isa>(s: S, t: S::F) -> S::F {
     s.mul(exp2_fraction(s, f, 2.0), power)
 }
 
-/// [`exp2_sum`] for t ≤ 0 or NaN. Results below 2^−126.5 (2^−1022.5 at f64) are 0.
+/// 2^(a·c) for a ≥ 0 or NaN, and c < 0 of a size that is nothing special: [`exp2_sum`] of a product that is not rounded by itself.
+/// Results below 2^−126.5 (2^−1022.5 at f64) are 0.
 #[inline(always)]
-pub fn exp2_sum_nonpositive<S: Isa>(s: S, t: S::F) -> S::F {
+pub fn exp2_sum_nonpositive<S: Isa>(s: S, a: S::F, c: S::F) -> S::F {
     if S::SCALEF {
-        return scaled(s, t);
+        // The product is only infinite or inexact beyond all that scaling leaves above 0.
+        let magic = root_magic(s);
+        let m = s.fma(a, c, magic);
+        let n = s.sub(m, magic);
+        let f = s.fma(a, c, s.neg(n));
+        return s.scale_normal(near_root(s, m, f, near_zero_exp2(s, f)), n);
     }
-    // At the lower end the biased exponent is 0, and the power exactly 0.
+    // At the lower end the biased exponent is 0, and the power exactly 0. `low / c` does not depend on the pair.
     let (low, bias) = if S::T::IS_F64 {
         (-1023.0, 1023.0)
     } else {
         (-127.0, 127.0)
     };
-    let t = s.pick_max(s.lit(low), t);
-    let (f, power) = split(s, t, bias);
-    s.mul(exp2_fraction(s, f, 1.0), power)
+    let a = s.pick_min(s.div(s.lit(low), c), a);
+    let magic = s.lit(S::T::MAGIC + bias);
+    let m = s.fma(a, c, magic);
+    let f = s.fma(a, c, s.sub(magic, m));
+    s.mul(exp2_fraction(s, f, 1.0), s.add_exponent(s.lit(0.0), m))
 }
 
-/// 2^t with a scaling instruction, which lets an infinite exponent win over the NaN of inf − inf. Where t is so large that
+/// 2^t with a scaling instruction, which lets an infinite exponent win over the NaN of inf − inf. Results below 2^emin are 0, but for a few next to it. Where t is so large that
 /// adding the magic number rounds it, 2^t is 0 or +inf, and t − n is still small.
 #[inline(always)]
 fn scaled<S: Isa>(s: S, t: S::F) -> S::F {
@@ -286,5 +294,5 @@ fn scaled<S: Isa>(s: S, t: S::F) -> S::F {
     let m = s.add(t, magic);
     let n = s.sub(m, magic);
     let f = s.sub(t, n);
-    from_root(s, m, n, f, near_zero_exp2(s, f))
+    s.scale_normal(near_root(s, m, f, near_zero_exp2(s, f)), n)
 }

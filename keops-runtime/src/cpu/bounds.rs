@@ -380,8 +380,8 @@ impl<T: Float> Isa for Bounds<T> {
         self.vanishing(a, [-155.0, -1080.0])
             .unwrap_or_else(|| self.function(a.map(f64::exp2)))
     }
-    fn exp2_sum_nonpositive(self, a: Interval) -> Interval {
-        self.exp2_sum(a)
+    fn exp2_sum_nonpositive(self, a: Interval, c: Interval) -> Interval {
+        self.exp2_sum(self.mul(a, c))
     }
     fn log(self, a: Interval) -> Interval {
         if a.lo > 0.0 && a.is_finite() {

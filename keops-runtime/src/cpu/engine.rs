@@ -120,7 +120,7 @@ impl<T: Float> Job<'_, T> {
             let step = self.entry.lanes * self.entry.r;
             let row_bytes = (sizes.outer + sizes.state + sizes.out) * size_of::<T>();
             let n = listed.as_ref().map_or(self.n, Groups::inner_rows);
-            let cut = shape::cut(self.m, n, step, row_bytes, sizes.inner);
+            let cut = shape::cut(self.m, n, self.entry.lanes, step, row_bytes, sizes.inner);
             let chunk = |chunk| self.chunk(chunk, &cut, listed.as_ref(), &sinks);
             if cut.parallel {
                 (0..cut.chunks).into_par_iter().try_for_each(chunk)

@@ -106,18 +106,25 @@ const TASKS: usize = 64;
 /// Work, in columns of pairs, that takes tens of microseconds: what a task should have at least.
 const TASK_WORK: usize = 1 << 19;
 
-/// Cuts a pass of `m` outer by `n` inner rows. `step` is the outer rows of one register tile, `row_bytes` the memory for
-/// one outer row and its state, `columns` the columns of an inner row.
+/// Cuts a pass of `m` outer by `n` inner rows. `lanes` are the outer rows of one vector, `step` those of one register tile,
+/// `row_bytes` the memory for one outer row and its state, `columns` the columns of an inner row.
 ///
-/// Inner rows are packed once per chunk, which costs about as much as 4 vectors of outer rows: chunks have at least 256
-/// rows where there are as many, up to 2 MiB. A chunk of wide rows is larger than the second-level cache: each of its blocks is
+/// Inner rows are packed once per chunk, which costs about as much as 1 to 4 vectors of outer rows: chunks have at least 256
+/// rows, and 32 vectors, where there are as many, up to 2 MiB. A chunk of wide rows is larger than the second-level cache: each of its blocks is
 /// read once per tile of inner rows, whose work covers that, while packing more often would not be covered: at D = 1000 it is
 /// a fifth of the work of 144 rows.
-pub(crate) fn cut(m: usize, n: usize, step: usize, row_bytes: usize, columns: usize) -> Cut {
+pub(crate) fn cut(
+    m: usize,
+    n: usize,
+    lanes: usize,
+    step: usize,
+    row_bytes: usize,
+    columns: usize,
+) -> Cut {
     const BYTES: usize = 2 << 20;
     let fits = (BYTES / row_bytes.max(1)).max(step);
     let chunk_rows = (m / TASKS)
-        .clamp(256, 2048)
+        .clamp((32 * lanes).max(256), 2048)
         .min(fits)
         .min(m)
         .next_multiple_of(step);
@@ -142,7 +149,7 @@ mod tests {
     #[test]
     fn small_passes_stay_on_one_thread() {
         assert_eq!(
-            cut(10, 10, 8, 20, 4),
+            cut(10, 10, 8, 8, 20, 4),
             Cut {
                 chunk_rows: 16,
                 chunks: 1,
@@ -150,7 +157,7 @@ mod tests {
                 parallel: false
             }
         );
-        assert!(!cut(1000, 10, 8, 20, 4).parallel);
+        assert!(!cut(1000, 10, 8, 8, 20, 4).parallel);
     }
 
     #[test]
@@ -162,7 +169,7 @@ mod tests {
             (1_000_000, 10_000),
             (1_000_000, 10),
         ] {
-            let cut = cut(m, n, 8, 20, 4);
+            let cut = cut(m, n, 8, 8, 20, 4);
             assert!(
                 cut.parallel && cut.chunks * cut.segments >= TASKS,
                 "{m} by {n}: {cut:?}"
@@ -180,6 +187,6 @@ mod tests {
         assert_eq!(tile_rows(1 << 20, 6), 12);
         assert_eq!(across_rows(16, 16), 1536);
         assert_eq!(across_rows(1 << 20, 16), 16);
-        assert_eq!(cut(1000, 1000, 16, 1 << 20, 1000).chunk_rows, 16);
+        assert_eq!(cut(1000, 1000, 8, 16, 1 << 20, 1000).chunk_rows, 16);
     }
 }

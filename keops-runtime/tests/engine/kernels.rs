@@ -175,7 +175,7 @@ fn sqdist<S: Isa, X: Columns<S::F>, Y: Columns<S::F>>(s: S, x: &X, y: &Y, d: usi
 /// e^−v for v ≥ 0
 #[inline(always)]
 fn exp_neg<S: Isa>(s: S, v: S::F) -> S::F {
-    s.exp2_sum_nonpositive(s.mul(v, s.lit(-LOG2_E)))
+    s.exp2_sum_nonpositive(v, s.lit(-LOG2_E))
 }
 
 kernel! {
@@ -207,7 +207,7 @@ kernel! {
     step(s, p, x, y, state) {
         let (u, v) = (s.sub(x.get(0), y.get(1)), s.sub(x.get(1), y.get(2)));
         let d = s.fma(u, u, s.mul(v, v));
-        state.set(0, sum::step_mul(s, state.word(0), s.exp2_sum_nonpositive(s.mul(d, p.get(1))), y.get(0)));
+        state.set(0, sum::step_mul(s, state.word(0), s.exp2_sum_nonpositive(d, p.get(1)), y.get(0)));
     }
     flush(s, state, row) { sum::flush(s, state.word(0), row, 0); }
     combine(s, row, other) { sum::combine(s, row, other, 0); }

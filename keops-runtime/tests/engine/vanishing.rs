@@ -94,7 +94,7 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
         d = s.sqdiff_add(x.get(1), y.get(1), d);
         d = s.sqdiff_add(x.get(2), y.get(2), d);
         let hat = if EXP {
-            s.exp2_sum_nonpositive(s.mul(d, s.lit(-4096.0 * std::f64::consts::LOG2_E)))
+            s.exp2_sum_nonpositive(d, s.lit(-4096.0 * std::f64::consts::LOG2_E))
         } else {
             s.pick_max(s.fnma(d, s.lit(64.0), s.lit(1.0)), s.lit(0.0))
         };

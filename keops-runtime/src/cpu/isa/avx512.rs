@@ -48,6 +48,11 @@ token! {
             _mm512_slli_epi32::<23>(_mm512_castps_si512(m)),
         ));
         scale(s, p, n) = _mm512_scalef_ps(p, n);
+        scale_normal(s, p, n) = _mm512_maskz_scalef_ps(
+            _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(n, _mm512_set1_ps(-126.0)),
+            p,
+            n,
+        );
         root(s, m) = _mm512_permutex2var_ps(
             s.load(ROOTS_F32.as_ptr()),
             _mm512_castps_si512(m),
@@ -96,6 +101,11 @@ token! {
             _mm512_slli_epi64::<52>(_mm512_castpd_si512(m)),
         ));
         scale(s, p, n) = _mm512_scalef_pd(p, n);
+        scale_normal(s, p, n) = _mm512_maskz_scalef_pd(
+            _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(n, _mm512_set1_pd(-1022.0)),
+            p,
+            n,
+        );
         root(s, m) = _mm512_permutex2var_pd(
             s.load(ROOTS_F64.as_ptr()),
             _mm512_castpd_si512(m),

@@ -93,6 +93,15 @@ macro_rules! portable {
             fn any(self, m: [bool; N]) -> bool {
                 m.contains(&true)
             }
+            fn scale_normal(self, p: [$t; N], n: [$t; N]) -> [$t; N] {
+                let mut scaled = self.scale(p, n);
+                for (lane, value) in scaled.iter_mut().enumerate() {
+                    if SCALEF && n[lane] < (<$t>::MIN_EXP - 1) as $t {
+                        *value = 0.0;
+                    }
+                }
+                scaled
+            }
             fn root(self, m: [$t; N]) -> [$t; N] {
                 if !SCALEF {
                     return keops_gpu_kernels::math::root(self, m);

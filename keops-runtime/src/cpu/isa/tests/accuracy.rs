@@ -10,7 +10,7 @@ functions! {
     Rsqrt(s, a, b) = s.rsqrt(a);
     Exp(s, a, b) = s.exp(a);
     Exp2Sum(s, a, b) = s.exp2_sum(a);
-    Exp2SumNonpositive(s, a, b) = s.exp2_sum_nonpositive(a);
+    Exp2SumNonpositive(s, a, b) = s.exp2_sum_nonpositive(s.neg(a), s.lit(-1.0));
     Log(s, a, b) = s.log(a);
     Sin(s, a, b) = s.sin(a);
     Cos(s, a, b) = s.cos(a);
