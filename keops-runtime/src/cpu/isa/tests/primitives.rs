@@ -106,6 +106,40 @@ macro_rules! primitives {
                 }
             }
 
+            /// Numbers of moderate size, which some instruction sets divide and take roots of by multiplications; many quotients and
+            /// roots are as near to the middle of two numbers as they can be.
+            #[test]
+            fn quotients_and_roots_are_the_nearest_numbers() {
+                let mut seed = 1_u64;
+                let mut random = || {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    let fraction = (seed >> 11) as f64 / (1_u64 << 53) as f64;
+                    ((1.0 + fraction) * 2f64.powi((seed % 41) as i32 - 20)) as $t
+                };
+                let sign = |k: usize| if k.is_multiple_of(3) { -1.0 } else { 1.0 };
+                let pairs: Vec<($t, $t)> = (0..300_000)
+                    .map(|k| {
+                        let (a, b) = (random(), sign(k) * random());
+                        let middle = f64::from(a) * (1.0 + f64::from(<$t>::EPSILON) / 2.0);
+                        match k % 4 {
+                            0 => (a, b),
+                            // The quotient is a, or nearly between a and the next number.
+                            1 => (a * b, b),
+                            2 => ((middle * f64::from(b)) as $t, b),
+                            // The same for the root.
+                            _ => ((f64::from(a) * f64::from(a) + f64::from(a) * f64::from(<$t>::EPSILON)) as $t, b),
+                        }
+                    })
+                    .collect();
+                let small: Vec<($t, $t)> = pairs.iter().map(|&(a, b)| (a, a / b)).collect();
+                for m in machines() {
+                    for pairs in [&pairs, &small] {
+                        check::<Div>("div", m, pairs, false, |a, b| a / b);
+                        check::<Sqrt>("sqrt", m, pairs, false, |a, _| a.sqrt());
+                    }
+                }
+            }
+
             #[test]
             fn bits_and_order() {
                 let pairs = pairs(&awkward());
