@@ -12,6 +12,13 @@ keops! {
     fn counts(x_i: f32, y_j: f32) = sum_i step(x_i - y_j);
 }
 
+keops! {
+    // Written out at 7 the pair part is long; at 20 it has arrays in scratch memory.
+    #[keops(D = [7, 20])]
+    fn layer<T, const D: usize>(a: [[T; D]; D], x_i: [T; D], y_j: [T; D]) =
+        sum_j dot(tanh(matvec(a, x_i * y_j)), y_j) * exp(-sqdist(x_i, y_j));
+}
+
 const GPU: Backend = Backend::Cuda(0);
 
 fn all_sizes<T: keops::Float + crate::harness::From64>() {
@@ -49,7 +56,29 @@ fn all_sizes<T: keops::Float + crate::harness::From64>() {
     }
 }
 
+/// The device's code is made for numbers, which may need another launch than code for any D does.
+fn listed<const D: usize>() {
+    assert!(Layer::ptx::<D>().is_ok());
+    let (a, x, y) = (
+        array::<f64, _>(1, (D, D)),
+        array::<f64, _>(2, (150, D)),
+        array::<f64, _>(3, (9, D)),
+    );
+    let (a, x) = (a / (D as f64), x / (D as f64));
+    let call = || layer::<f64, D>(&a, &x, &y);
+    let (on_gpu, on_cpu) = (
+        call().on(GPU).eval().unwrap(),
+        call().on(Backend::Cpu).eval().unwrap(),
+    );
+    close(&on_gpu, &on_cpu);
+    let [gpu, cpu] = [GPU, Backend::Cpu].map(|backend| call().on(backend).vjp(&on_cpu).unwrap());
+    close(&gpu.a, &cpu.a);
+    close(&gpu.x_i, &cpu.x_i);
+    close(&gpu.y_j, &cpu.y_j);
+}
+
 on_stand_in! {
+    fn const_parameters() { listed::<7>(); listed::<20>() }
     fn at_f32() { all_sizes::<f32>() }
     fn at_f64() { all_sizes::<f64>() }
 

@@ -212,7 +212,7 @@ fn instances(
                 && known.signature.instances.contains(assignment)
             {
                 let values = assignment.iter().map(|(_, value)| *value).collect();
-                // The launcher computes with the generic kernel's layout.
+                // What is bound and what parts are combined from is the generic kernel's.
                 let item = if layouts(&unrolled) == layouts(&looped) {
                     unrolled
                 } else {
@@ -225,7 +225,7 @@ fn instances(
     Ok(instances)
 }
 
-/// What a launcher knows of an item's kernels.
+/// The columns and words of an item's kernels.
 fn layouts(item: &Compiled) -> Vec<[usize; 8]> {
     let layout = |ir: &KernelIr| {
         [

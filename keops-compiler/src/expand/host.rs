@@ -102,23 +102,36 @@ fn conditions(attributes: &TokenStream) -> Vec<Attribute> {
         .collect()
 }
 
+/// The kernels of an item and, of one with const parameters, the device's at the values that it lists: these are for what a launch
+/// has to know of them, and never run.
 pub(super) fn kernels(item: &Compiled) -> TokenStream {
-    let numbers = 0..item.kernels.len();
-    // What no function uses is not emitted: an item may have lost some.
-    let text: String = numbers
-        .filter(|n| item.functions.iter().any(|f| f.kernels.contains(n)))
-        .map(|n| {
-            let ir = &item.kernels[n].1;
-            let dialect = Dialect {
-                kernels: KERNELS,
-                copy: COPY,
-                dimensions: &item.dimensions,
-            };
-            emit::kernel(ir, &item.kernel_type(n), item.types, dialect)
-        })
+    let listed = item.instances.iter();
+    let text: String = std::iter::once(emitted(item, &item.dimensions))
+        .chain(listed.map(|instance| emitted(&instance.item, &[])))
         .collect();
     text.parse()
         .unwrap_or_else(|e| panic!("internal error in keops: emitted text does not parse: {e}"))
+}
+
+/// The text of those kernels that some function uses: an item may have lost some.
+fn emitted(item: &Compiled, dimensions: &[String]) -> String {
+    let used = |n: &usize| item.functions.iter().any(|f| f.kernels.contains(n));
+    let dialect = Dialect {
+        kernels: KERNELS,
+        copy: COPY,
+        dimensions,
+    };
+    (0..item.kernels.len())
+        .filter(used)
+        .map(|n| {
+            emit::kernel(
+                &item.kernels[n].1,
+                &item.kernel_type(n),
+                item.types,
+                dialect,
+            )
+        })
+        .collect()
 }
 
 /// The alias of the value type, for items that are not generic.

@@ -30,22 +30,23 @@ fn kernel(item: &Compiled, number: usize) -> TokenStream {
 pub(super) fn launches(item: &Compiled, function: &NamedFunction) -> TokenStream {
     let launches = function.kernels.iter().enumerate().map(|(pass, &n)| {
         let kernel = kernel(item, n);
-        let names = if item.dimensions.is_empty() {
+        if item.dimensions.is_empty() {
             let [f32, f64] = item.entries(n);
-            quote!([#f32, #f64])
-        } else {
-            let dimensions: Vec<Ident> = item.dimensions.iter().map(|d| ident(d)).collect();
-            let listed = item.instances.iter().filter_map(|instance| {
-                let functions = &instance.item.functions;
-                let there = functions.iter().find(|f| f.role == function.role)?;
-                let [f32, f64] = instance.item.entries(*there.kernels.get(pass)?);
-                let values = &instance.values;
-                Some(quote!((#(#values,)*) => [#f32, #f64],))
-            });
-            // Never read: there is no PTX then.
-            quote!(match (#(#dimensions,)*) { #(#listed)* _ => ["", ""] })
-        };
-        quote!(k::launch::<T, #kernel>(#names))
+            return quote!(k::launch::<T, #kernel>([#f32, #f64]));
+        }
+        let dimensions: Vec<Ident> = item.dimensions.iter().map(|d| ident(d)).collect();
+        let listed = item.instances.iter().filter_map(|instance| {
+            let functions = &instance.item.functions;
+            let there = functions.iter().find(|f| f.role == function.role)?;
+            let number = *there.kernels.get(pass)?;
+            let kernel = ident(&instance.item.kernel_type(number));
+            let [f32, f64] = instance.item.entries(number);
+            let values = &instance.values;
+            // Made for numbers, the device's kernel may need another launch than this one.
+            Some(quote!((#(#values,)*) => k::launch::<T, #kernel>([#f32, #f64]),))
+        });
+        // Without an entry: there is no PTX then.
+        quote!(match (#(#dimensions,)*) { #(#listed)* _ => k::launch::<T, #kernel>(["", ""]) })
     });
     quote!(const { &[#(#launches),*] })
 }
