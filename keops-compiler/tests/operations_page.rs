@@ -1,7 +1,7 @@
 //! `docs/operations.md`: every operation with its shapes, derivative and accuracy, from its record and as measured.
 //!
-//! `KEOPS_BLESS=1` rewrites the page. Accuracies are measured again by every run and must not be worse than the page says;
-//! everything else must be the same.
+//! `KEOPS_BLESS=1` rewrites its first part. Accuracies are measured again by every run and must not be worse than the page says;
+//! everything else must be the same. The second part is written by `cargo xtask operations`, and must have the same rows.
 
 mod support;
 
@@ -13,18 +13,19 @@ use keops_compiler::ops::{OPS, Op, Syntax};
 use keops_compiler::types::{Element, Shape, Type};
 use std::fmt::Write;
 use support::cases::{Case, cases};
+use support::page;
 
 const HEAD: &str = "# Operations in detail
 
-This page is made from the records of the operations by a test, which also measures the last two columns; see
+This table is made from the records of the operations by a test, which also measures the last two columns; see
 [the language](language.md#operations) for what each computes.
 
 - *Shapes* are examples: `T` is a number, `bool` a condition. Dimensions are yours to choose.
 - *Derivative* is that of numbers, as it is compiled: with respect to `a`, to `b`, to `c`. `inv_or_zero(x)` is 1/x, and 0 at 0;
   `spherical_bessel(x, 1)` is (sin x − x·cos x)/x². It is left out where it is long, and of vectors and matrices.
 - *Value* bounds the largest difference of the lowered kernel, interpreted in f64, to a plain implementation in f64, on up to 24
-  combinations of shapes and numbers of the *range*, relative to 1 + |value|. 0 is the same number every time. How exact the functions of the CPU and the GPU are
-  is in [semantics](semantics.md).
+  combinations of shapes and numbers of the *range*, relative to 1 + |value|. 0 is the same number every time. How exact compiled kernels are is in the second table, the bounds of their functions in
+  [semantics](semantics.md).
 - *Slope* bounds the same for the derivative against central differences with a step of 10⁻⁵, whose own error is what you see.
 
 ";
@@ -223,11 +224,7 @@ fn holds(measured: Option<f64>, page: &str) -> bool {
 }
 
 fn row(op: &'static Op) -> Option<String> {
-    let written = match op.syntax {
-        Syntax::Call => op.name,
-        Syntax::Operator(token) => token,
-        Syntax::Internal => return None,
-    };
+    let written = page::name(op)?;
     let cell = |text: &str| text.replace('|', "\\|");
     let keops = match op.keops_name {
         "" => String::new(),
@@ -239,8 +236,7 @@ fn row(op: &'static Op) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "| `{}` | {keops} | {} | {} | {range} |",
-        cell(written),
+        "| {written} | {keops} | {} | {} | {range} |",
         cell(&shapes(op)),
         cell(&derivative(op)),
     ))
@@ -248,9 +244,11 @@ fn row(op: &'static Op) -> Option<String> {
 
 #[test]
 fn the_page_is_current() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md");
+    let path = page::path();
     let bless = std::env::var_os("KEOPS_BLESS").is_some();
-    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let at = text.find(page::SECTION).unwrap_or(text.len());
+    let (page, kernels) = text.split_at(at);
     let mut current = format!(
         "{HEAD}| written | KeOps | shapes | derivative | range | value | slope |\n|---|---|---|---|---|---|---|\n"
     );
@@ -279,11 +277,16 @@ fn the_page_is_current() {
         writeln!(current, "{row} {} | {} |", stated[0], stated[1]).unwrap();
     }
     if bless {
-        std::fs::write(&path, current).unwrap();
+        std::fs::write(&path, current + kernels).unwrap();
     } else {
         assert!(
             page == current,
             "docs/operations.md is not current: run this test with KEOPS_BLESS=1"
+        );
+        assert_eq!(
+            page::rows(kernels),
+            page::names(),
+            "the second table of docs/operations.md is not current: run `cargo xtask operations`"
         );
     }
 }

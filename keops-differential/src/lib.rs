@@ -2,13 +2,15 @@
 //! f64 interpreter of their definitions, values and gradients.
 //!
 //! Formulas are made in batches. A batch is one program, [`program`]: the text that the macro would emit for each formula,
-//! compiled by one `rustc`, linked against the runtime that is already built. [`batch`] makes the formulas and compares.
+//! compiled by one `rustc`, linked against the runtime that is already built. [`batch`] makes the formulas and compares. [`operations`]
+//! runs each operation by itself, for the documentation.
 //!
 //! Invariants: everything is a function of the first seed; a formula that is passed over is counted.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod operations;
 pub mod program;
 
 #[allow(missing_docs, reason = "the support of the compiler's own tests")]

@@ -1,8 +1,10 @@
 //! `cargo xtask differential [--count N] [--seed S] [--on scalar|vector|optimised|ptx] [--batch B]`: random formulas through compiled
 //! kernels or PTX. Without arguments 200 formulas on one lane; what the ways are is at [`On`].
+//!
+//! `cargo xtask operations`: the errors of all operations, written to `docs/operations.md`.
 #![forbid(unsafe_code)]
 
-use keops_differential::{On, Settings, run};
+use keops_differential::{On, Settings, operations, run};
 use std::process::ExitCode;
 
 fn settings() -> Result<Settings, String> {
@@ -51,12 +53,17 @@ fn settings() -> Result<Settings, String> {
 }
 
 fn main() -> ExitCode {
-    let result = settings().and_then(|settings| {
-        println!("{settings:?}");
-        run(&settings, &mut |line| println!("{line}"))
-    });
+    let mut show = |line: &str| println!("{line}");
+    let result = if std::env::args().nth(1).as_deref() == Some("operations") {
+        operations::write_page(&mut show)
+    } else {
+        settings().and_then(|settings| {
+            println!("{settings:?}");
+            run(&settings, &mut show).map(|_| ())
+        })
+    };
     match result {
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
             ExitCode::FAILURE

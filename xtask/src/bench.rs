@@ -1,5 +1,5 @@
-//! `cargo xtask bench` and `cargo xtask accuracy`: build `keops-bench` for release and run it; `cargo xtask differential`: run
-//! `keops-differential`.
+//! `cargo xtask bench` and `cargo xtask accuracy`: build `keops-bench` for release and run it; `cargo xtask differential` and
+//! `cargo xtask operations`: run `keops-differential`.
 //!
 //! What it measures and prints is at the top of `keops-bench/src/main.rs`. With `--case` it speaks the protocol of an external
 //! benchmark: one case, one JSON line.
@@ -13,6 +13,11 @@ pub(crate) fn bench(arguments: &[String]) -> Result<(), String> {
 /// Largest errors of functions and reductions.
 pub(crate) fn accuracy() -> Result<(), String> {
     keops_bench(&[], &["accuracy".to_owned()])
+}
+
+/// The errors of all operations in compiled kernels and in PTX, written to the page.
+pub(crate) fn operations() -> Result<(), String> {
+    differential(&["operations".to_owned()])
 }
 
 /// Random formulas; arguments go to the program.

@@ -20,6 +20,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   bench [options]                speed, and tables of it; options are at the top of keops-bench/src/main.rs
   accuracy                       largest errors of functions and reductions
   differential [options]         random formulas through compiled kernels or PTX; options are at the top of keops-differential/src/main.rs
+  operations                     errors of all operations in compiled kernels and PTX: the second table of docs/operations.md
   gpu [--simulated]              a directory to carry to a machine with a GPU: checks and benchmark
   ptxas [sm_90,…|all] [files]    assemble PTX, for every supported GPU; without files that of the project's own kernels
   race                           prove small launches free of races and misused barriers (SentryWard)
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::bench(&arguments.collect::<Vec<_>>()),
         Some("accuracy") => bench::accuracy(),
         Some("differential") => bench::differential(&arguments.collect::<Vec<_>>()),
+        Some("operations") => bench::operations(),
         Some("gpu") => gpu::run(&arguments.collect::<Vec<_>>()),
         Some("ptxas") => ptxas::run(&arguments.collect::<Vec<_>>()),
         Some("race") => race::run(),

@@ -456,7 +456,7 @@ fn finished(lets: &[(String, String)], result: &str) -> String {
 }
 
 /// An operation as users write it.
-fn written(op: &Op, args: &[String], params: &[i64]) -> String {
+pub fn written(op: &Op, args: &[String], params: &[i64]) -> String {
     let a = |k: usize| &args[k];
     match (op.syntax, op.name) {
         (Syntax::Operator(_), "select") => {

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod expected;
 pub mod generate;
 pub mod noise;
+pub mod page;
 pub mod text;
 
 use keops_compiler::function::{Formula, Input};
