@@ -77,9 +77,9 @@ pub use keops_macros::keops;
 pub use keops_runtime::ndarray;
 pub use keops_runtime::num_complex;
 pub use keops_runtime::{
-    Accumulate, Backend, Choice, Complex, ComplexScalar, ComplexVector, Device, Error, Float,
-    FromValue, Host, IntoParameter, IntoRows, Matrix, Options, Place, Rows, Scalar, Shape,
-    Tangents, Value, Vector, cuda,
+    Accumulate, Backend, Choice, Complex, ComplexMatrix, ComplexScalar, ComplexVector, Device,
+    Error, Float, FromValue, Host, IntoParameter, IntoRows, Matrix, Options, Place, Rows, Scalar,
+    Shape, Tangents, Value, Vector, cuda,
 };
 
 /// What expansions of [`keops!`] name. Not for anyone else: it changes without notice.

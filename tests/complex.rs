@@ -1,7 +1,7 @@
 //! Complex values through the macro: arrays of `num_complex` in and out, against dense complex arithmetic.
 
 use keops::__private::Level;
-use keops::ndarray::{Array1, Array2, s};
+use keops::ndarray::{Array1, Array2, Array3, Axis, s};
 use keops::{Complex, Error, keops};
 
 type Z = Complex<f64>;
@@ -14,6 +14,11 @@ keops! {
         sum_j abs(sum(z_i * w_j)),
     );
     fn total(w_j: [Complex<f32>; 3], p: [Complex<f32>; 3]) = sum_j w_j * p;
+    /// Matrices of any shape in the middle.
+    fn products<const D: usize>(a_i: [[Complex<f64>; 2]; 3], b_j: [[Complex<f64>; D]; 2], p: [[Complex<f64>; 2]; 2]) =
+        sum_j matmul(a_i, matmul(p, b_j));
+    fn products_dp = grad(products, p);
+    fn sums(b_j: [[Complex<f32>; 3]; 2], w_j: [Complex<f32>; 3]) = (sum_j b_j, sum_j matvec(b_j, w_j), sum_j w_j | w_j);
     fn fourier_db = grad(fourier, b_j);
     fn fourier_along = jvp(fourier, b_j);
 }
@@ -119,6 +124,86 @@ fn vectors_parameters_and_tuples() -> Result<(), Error> {
         ]
     );
     Ok(())
+}
+
+fn matrices(rows: usize, r: usize, c: usize) -> Array3<Z> {
+    Array3::from_shape_fn((rows, r, c), |(k, a, b)| number(5 * k + 3 * a + b))
+}
+
+#[test]
+fn matrices_in_and_out() -> Result<(), Error> {
+    let (m, n, d) = (19, 23, 4);
+    let (a, b, p) = (matrices(m, 3, 2), matrices(n, 2, d), matrices(1, 2, 2));
+    let p = p.index_axis(Axis(0), 0);
+    let e = matrices(m, 3, d);
+    let all = b.sum_axis(Axis(0));
+    let conj = |x: &Array2<Z>| x.mapv(|z| z.conj());
+    for level in Level::supported() {
+        let found: Array3<Z> = products::<4>(&a, &b, p).level(level).eval()?;
+        for (i, found) in found.outer_iter().enumerate() {
+            let expected = a.index_axis(Axis(0), i).dot(&p.dot(&all));
+            found.iter().zip(&expected).for_each(|(f, e)| near(*f, *e));
+        }
+        let gradients = products::<4>(&a, &b, p).level(level).vjp(&e)?;
+        let mut of_p = Array2::zeros((2, 2));
+        for i in 0..m {
+            let (a, e) = (
+                a.index_axis(Axis(0), i).to_owned(),
+                e.index_axis(Axis(0), i),
+            );
+            let expected = e.dot(&conj(&p.dot(&all)).t());
+            let found = gradients.a_i.index_axis(Axis(0), i);
+            found.iter().zip(&expected).for_each(|(f, e)| near(*f, *e));
+            of_p = of_p + conj(&a).t().dot(&e).dot(&conj(&all).t());
+        }
+        gradients
+            .p
+            .iter()
+            .zip(&of_p)
+            .for_each(|(f, e)| near(*f, *e));
+        let found: Array2<Z> = products_dp::<4>(&a, &b, p, &e).level(level).eval()?;
+        found.iter().zip(&of_p).for_each(|(f, e)| near(*f, *e));
+        // The value is linear in a_i: along itself it is itself.
+        let tangent = ProductsTangent {
+            a_i: Some(&a),
+            ..Default::default()
+        };
+        let along: Array3<Z> = products::<4>(&a, &b, p).level(level).jvp(tangent)?;
+        let value = products::<4>(&a, &b, p).level(level).eval()?;
+        along.iter().zip(&value).for_each(|(f, e)| near(*f, *e));
+    }
+    // Any strides, and arrays of arrays.
+    let turned = a.clone().reversed_axes();
+    let turned = turned.as_standard_layout().into_owned();
+    let (value, other) = (
+        products::<4>(&a, &b, p).eval()?,
+        products::<4>(turned.t(), &b, p).eval()?,
+    );
+    assert_eq!(value, other);
+    Ok(())
+}
+
+#[test]
+fn bare_matrices_and_scalar_products() -> Result<(), Error> {
+    let z = |re: f32, im: f32| Complex::new(re, im);
+    let b = [[[z(1.0, 2.0); 3], [z(0.0, 1.0); 3]]; 5];
+    let w = [[z(1.0, 1.0), z(2.0, 0.0), z(0.0, -1.0)]; 5];
+    let (sum, products, dot) = sums(&b, &w).eval()?;
+    assert_eq!(sum.row(0).to_vec(), [z(5.0, 10.0); 3]);
+    assert_eq!(sum.row(1).to_vec(), [z(0.0, 5.0); 3]);
+    // (1 + 2i)·3 and i·3, five times; (1 + i)² + 4 + (−i)² = 3 + 2i, without conjugates
+    assert_eq!(products.to_vec(), [z(15.0, 30.0), z(0.0, 15.0)]);
+    assert_eq!(dot, z(15.0, 10.0));
+    let error = sums(&ndarray_of(2), &w).eval().unwrap_err().to_string();
+    assert!(
+        error.contains("2×3 matrices") && error.contains("2×2 matrices"),
+        "{error}"
+    );
+    Ok(())
+}
+
+fn ndarray_of(columns: usize) -> Array3<Complex<f32>> {
+    Array3::zeros((5, 2, columns))
 }
 
 #[test]

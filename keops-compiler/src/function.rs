@@ -24,8 +24,8 @@ pub struct Input {
     pub axis: Option<Axis>,
     /// Shape of one row.
     pub shape: Shape,
-    /// Whether its rows are complex, with both parts in `shape`.
-    pub complex: bool,
+    /// The shape of its complex rows, if they are, both parts of which `shape` holds.
+    pub complex: Option<Shape>,
     /// Whether it is a cotangent that the caller passes to a derivative method.
     pub cotangent: bool,
 }
@@ -39,8 +39,8 @@ pub struct Formula {
     pub graph: Graph,
     /// What it returns.
     pub outputs: Vec<Output>,
-    /// Which of them are complex, with both parts in one real value.
-    pub complex: Vec<bool>,
+    /// For each the shape of its complex values, if they are, with both parts in one real value.
+    pub complex: Vec<Option<Shape>>,
     /// How exactly it is computed.
     pub arithmetic: Arithmetic,
     /// What it takes too much of. It computes zeros then.
@@ -111,7 +111,7 @@ impl Formula {
         Formula {
             inputs,
             graph,
-            complex: vec![false; outputs.len()],
+            complex: vec![None; outputs.len()],
             outputs,
             arithmetic: Arithmetic::Default,
             excess,
@@ -135,7 +135,7 @@ impl Formula {
 
     /// Says which outputs are complex.
     #[must_use]
-    pub fn with_complex(mut self, complex: Vec<bool>) -> Formula {
+    pub fn with_complex(mut self, complex: Vec<Option<Shape>>) -> Formula {
         self.complex = complex;
         self
     }

@@ -90,8 +90,8 @@ pub struct Variable {
     pub axis: Option<Axis>,
     /// The shape of one row; of complex values the real shape that holds both parts.
     pub shape: Shape,
-    /// Whether it is complex.
-    pub complex: bool,
+    /// The shape of its complex values, if they are.
+    pub complex: Option<Shape>,
 }
 
 impl Variable {
@@ -101,7 +101,7 @@ impl Variable {
     }
     /// How the numbers of its type are written, given the float type.
     pub fn scalar(&self, float: &str) -> String {
-        if self.complex {
+        if self.complex.is_some() {
             format!("Complex<{float}>")
         } else {
             float.to_string()

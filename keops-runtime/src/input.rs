@@ -15,7 +15,7 @@ use crate::cuda::gpu::Gpu;
 use crate::error::Error;
 use crate::float::Float;
 use crate::plan::Input;
-use crate::shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
+use crate::shape::{ComplexMatrix, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
 
 mod complex;
 mod device;
@@ -37,8 +37,12 @@ enum Numbers<'a, T> {
     View(Source<'a, T>),
     /// In a complex array of the caller: a number is 1 × 2, a vector 2 × D, the real parts first.
     Complex(Source<'a, T>),
+    /// In a complex array of the caller: a matrix is 2·R × C, the real parts above.
+    ComplexMatrix(Source<'a, T>),
     /// Here: a complex parameter passed by value, in the same order.
     OwnedComplex(Vec<T>, usize, usize),
+    /// Here: a complex matrix passed by value.
+    OwnedComplexMatrix(Vec<T>, usize, usize),
     /// Here: a parameter passed by value, of r × c numbers, row-major.
     Owned(Vec<T>, usize, usize),
     /// Here: one number.
@@ -67,6 +71,11 @@ impl<'a, T: Float> Rows<'a, T> {
     fn complex_scalars(view: ArrayView1<'a, Complex<T>>) -> Self {
         Rows {
             data: Numbers::Complex(Source::complex_scalars(view)),
+        }
+    }
+    fn complex_matrices(view: ArrayView3<'a, Complex<T>>) -> Self {
+        Rows {
+            data: Numbers::ComplexMatrix(Source::complex_matrices(view)),
         }
     }
     fn scalars(view: ArrayView1<'a, T>) -> Self {
@@ -113,10 +122,12 @@ impl<'a, T: Float> Rows<'a, T> {
     /// When they are on a device: what reads them on the host is not run then.
     pub(crate) fn source(&self) -> Source<'_, T> {
         match &self.data {
-            Numbers::View(source) | Numbers::Complex(source) => *source,
-            Numbers::Owned(numbers, r, c) | Numbers::OwnedComplex(numbers, r, c) => {
-                Source::contiguous(numbers, 1, *r, *c)
+            Numbers::View(source) | Numbers::Complex(source) | Numbers::ComplexMatrix(source) => {
+                *source
             }
+            Numbers::Owned(numbers, r, c)
+            | Numbers::OwnedComplex(numbers, r, c)
+            | Numbers::OwnedComplexMatrix(numbers, r, c) => Source::contiguous(numbers, 1, *r, *c),
             Numbers::One(x) => Source::contiguous(std::slice::from_ref(x), 1, 1, 1),
             Numbers::Device(..) => panic!("numbers of a device are read on the host"),
         }
@@ -137,28 +148,23 @@ impl<'a, T: Float> Rows<'a, T> {
             Shape::Matrix(a, b) => (r, c) == (a, b),
         };
         if !fits {
-            if let (Numbers::Complex(_) | Numbers::OwnedComplex(..), Shape::Matrix(_, d)) =
-                (&self.data, input.shape)
-            {
+            let (expected, found) = match (&self.data, input.shape) {
                 // In complex numbers, as the caller sees them.
-                return Err(Error::Columns {
-                    function,
-                    variable: input.name,
-                    axis: input.axis.map(|axis| axis.letter()),
-                    expected: Shape::Vector(d),
-                    found: Shape::Vector(c),
-                });
-            }
-            let found = if let Shape::Matrix(..) = input.shape {
-                Shape::Matrix(r, c)
-            } else {
-                Shape::Vector(c)
+                (Numbers::Complex(_) | Numbers::OwnedComplex(..), Shape::Matrix(_, d)) => {
+                    (Shape::Vector(d), Shape::Vector(c))
+                }
+                (
+                    Numbers::ComplexMatrix(_) | Numbers::OwnedComplexMatrix(..),
+                    Shape::Matrix(a, b),
+                ) => (Shape::Matrix(a / 2, b), Shape::Matrix(r / 2, c)),
+                (_, expected @ Shape::Matrix(..)) => (expected, Shape::Matrix(r, c)),
+                (_, expected) => (expected, Shape::Vector(c)),
             };
             return Err(Error::Columns {
                 function,
                 variable: input.name,
                 axis: input.axis.map(|axis| axis.letter()),
-                expected: input.shape,
+                expected,
                 found,
             });
         }

@@ -28,7 +28,7 @@ pub use num_complex::Complex;
 pub use options::{Accumulate, Backend, Options};
 pub use output::{FromValue, Value};
 pub use place::{Device, Host, Place};
-pub use shape::{ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
+pub use shape::{ComplexMatrix, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
 
 /// What expansions of `keops!` name. Not for anyone else: it changes without notice.
 #[doc(hidden)]
@@ -55,7 +55,9 @@ pub mod __private {
     pub use crate::place::{Device, Host, Place};
     pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
     pub use crate::run::run;
-    pub use crate::shape::{ANY, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector};
+    pub use crate::shape::{
+        ANY, ComplexMatrix, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector,
+    };
     pub use ndarray;
     pub use num_complex::Complex;
 }

@@ -100,11 +100,28 @@ impl<T> Value<T> {
     where
         T: Copy,
     {
-        let (rows, shape, values) = self.values();
-        let (shape, n) = match shape {
-            Shape::Matrix(_, n) => (Shape::Vector(n), n),
-            _ => (Shape::Scalar, 1),
+        let shape = match self.shape {
+            Shape::Matrix(_, n) => Shape::Vector(n),
+            _ => Shape::Scalar,
         };
+        self.complex_of(shape)
+    }
+    /// The same of matrices, whose parts are one above the other.
+    pub(crate) fn complex_matrices(self) -> (Option<usize>, Shape, Vec<Complex<T>>)
+    where
+        T: Copy,
+    {
+        match self.shape {
+            Shape::Matrix(r, c) => self.complex_of(Shape::Matrix(r / 2, c)),
+            _ => panic!("the output does not hold complex matrices"),
+        }
+    }
+    fn complex_of(self, shape: Shape) -> (Option<usize>, Shape, Vec<Complex<T>>)
+    where
+        T: Copy,
+    {
+        let (rows, _, values) = self.values();
+        let n = shape.len();
         let row = |row: &[T]| {
             let (re, im) = row.split_at(n);
             let parts = re.iter().zip(im).map(|(&re, &im)| Complex { re, im });

@@ -16,6 +16,8 @@ pub trait Place: Copy + Debug + sealed::Sealed + 'static {
     type Array<E: Clone + Debug, D: Dimension>: Clone + Debug;
     /// An index.
     type Index: Copy + Debug;
+    /// An array of complex matrices, which `D` counts the axes of.
+    type ComplexMatrices<T: Float, D: Dimension>: Clone + Debug;
     /// One complex number, of an output without rows.
     type ComplexScalar<T: Float>: Clone + Debug;
     /// An array of complex numbers, which `D` counts the axes of.
@@ -35,7 +37,10 @@ pub trait Place: Copy + Debug + sealed::Sealed + 'static {
     /// An output that is one complex number.
     #[doc(hidden)]
     fn complex_scalar<T: Float>(value: Value<T>) -> Self::ComplexScalar<T>;
-    /// An output of complex numbers.
+    /// An output of complex matrices.
+    #[doc(hidden)]
+    fn complex_matrices<T: Float, D: Dimension>(value: Value<T>) -> Self::ComplexMatrices<T, D>;
+    /// An output of complex numbers or vectors.
     #[doc(hidden)]
     fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> Self::ComplexArray<T, D>;
 }
@@ -60,6 +65,10 @@ impl Place for Host {
     type Index = usize;
     type ComplexScalar<T: Float> = Complex<T>;
     type ComplexArray<T: Float, D: Dimension> = Array<Complex<T>, D>;
+    type ComplexMatrices<T: Float, D: Dimension> = Array<Complex<T>, D>;
+    fn complex_matrices<T: Float, D: Dimension>(value: Value<T>) -> Array<Complex<T>, D> {
+        value.host_array(Value::complex_matrices)
+    }
     fn complex_scalar<T: Float>(value: Value<T>) -> Complex<T> {
         value.complex().2[0]
     }
@@ -88,6 +97,11 @@ impl Place for Device {
     type ComplexScalar<T: Float> = DeviceArray<T, Ix1>;
     /// Real numbers, with an axis of two, the parts, before the last one of vectors or behind that of the rows.
     type ComplexArray<T: Float, D: Dimension> = DeviceArray<T, D::Larger>;
+    /// Real matrices, of twice as many rows: the real parts above the imaginary ones.
+    type ComplexMatrices<T: Float, D: Dimension> = DeviceArray<T, D>;
+    fn complex_matrices<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<T, D> {
+        value.device_array()
+    }
     fn complex_scalar<T: Float>(value: Value<T>) -> DeviceArray<T, Ix1> {
         value.device_array()
     }

@@ -59,6 +59,10 @@ pub enum ComplexScalar {}
 #[derive(Clone, Copy, Debug)]
 pub enum ComplexVector<const D: usize> {}
 
+/// Marks a variable or parameter of R × C complex numbers: `[[Complex<f32>; C]; R]` in a formula.
+#[derive(Clone, Copy, Debug)]
+pub enum ComplexMatrix<const R: usize, const C: usize> {}
+
 /// Marks a variable or parameter of R × C numbers: `[[f32; C]; R]` in a formula.
 #[derive(Clone, Copy, Debug)]
 pub enum Matrix<const R: usize, const C: usize> {}

@@ -7,6 +7,7 @@
 mod harness;
 
 mod arrays;
+mod complex;
 mod derivatives;
 mod driver;
 mod failures;

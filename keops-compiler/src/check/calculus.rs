@@ -82,6 +82,7 @@ impl Checker<'_> {
                 return self.report(args.first()?.region, error);
             }
         }
+        let shapes: Vec<Shape> = nodes.iter().map(|&n| self.graph.shape(n)).collect();
         let nodes = self.planar_arguments(&values, &nodes);
         if let (Some(wrt), Some(&node)) = (args.get(1), nodes.get(1))
             && !self.is_variable(wrt, node)
@@ -130,11 +131,7 @@ impl Checker<'_> {
                 if !of_complex[like] {
                     return Some(node);
                 }
-                let shape = match self.graph.shape(node) {
-                    Shape::Matrix(_, n) => Shape::Vector(n),
-                    _ => Shape::Scalar,
-                };
-                let parts = complex::unpack(&mut self.graph, node, shape);
+                let parts = complex::unpack(&mut self.graph, node, shapes[like]);
                 Some(complex::pair(&mut self.graph, parts))
             }
             Err(error) => self.derivative_type_error(expr, kind, &values, error),

@@ -1,7 +1,7 @@
 //! Complex values in formulas: which operations they have, and how each becomes operations of their parts.
 //!
-//! Real and complex values do not mix by themselves: only a real factor or divisor scales a complex value, all else needs
-//! `complex(x, 0.0)`.
+//! Real and complex values do not mix by themselves: only a factor of a product may be real, or a divisor, all else needs
+//! `complex(x, 0.0)`. No product conjugates: `dot(z, w)` is Σ z·w, as in `ndarray` and NumPy, linear in both.
 
 use super::apply::Application;
 use super::error::CheckError;
@@ -41,8 +41,22 @@ impl Checker<'_> {
         let params: Vec<i64> = site.params.iter().flat_map(|p| p.values.clone()).collect();
         let g = &mut self.graph;
         let result: Result<Parts, TypeError> = match (op.name, parts.as_slice()) {
-            ("neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem", [Some(z)]) => {
-                both(*z, |part| g.try_apply(op, &[part], &params))
+            (
+                "neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem" | "transpose"
+                | "trace",
+                [Some(z)],
+            ) => both(*z, |part| g.try_apply(op, &[part], &params)),
+            (
+                "dot" | "matvec" | "vecmat" | "matmul" | "outer" | "cross" | "kron" | "tensordot",
+                [a, b],
+            ) => {
+                let factor = |z: &Option<Parts>, k: usize| match z {
+                    Some(z) => (z.re, Some(z.im)),
+                    None => (nodes[k], None),
+                };
+                complex::bilinear(g, [factor(a, 0), factor(b, 1)], &mut |g, x, y| {
+                    g.try_apply(op, &[x, y], &params)
+                })
             }
             ("array" | "concat", all) | ("add" | "sub", all) => {
                 let Some(all) = all.iter().copied().collect::<Option<Vec<Parts>>>() else {

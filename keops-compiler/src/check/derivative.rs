@@ -5,7 +5,7 @@ use super::signature;
 use super::suggest;
 use crate::diagnostics::Diagnostics;
 use crate::function::tangent_name;
-use crate::graph::complex::planar;
+use crate::graph::complex::{planar, shape_of};
 use crate::graph::{Graph, Kind};
 use crate::item::{Item, Origin, Program, ResultType, Signature, Variable};
 use crate::reductions::{Body, Reduction};
@@ -173,8 +173,8 @@ fn derive_item(
     }
     let rows = item.results.first().and_then(|r| r.rows);
     let ty = item.results.first().map_or(Type::SCALAR, |r| r.ty);
-    let complex = ty.element == Element::Complex;
-    let shape = if complex { planar(ty.shape) } else { None }.unwrap_or(ty.shape);
+    let complex = shape_of(ty);
+    let shape = complex.map_or(ty.shape, planar);
     let name = cotangent_name(&signature.variables, rows);
     signature.variables.push(Variable {
         name: Name {

@@ -448,8 +448,6 @@ pub enum CheckError {
     },
     /// A condition as the result.
     ConditionResult,
-    /// A complex matrix as variable or result.
-    ComplexMatrix,
     /// A complex value beside a real one.
     ComplexWithReal {
         /// The operation.

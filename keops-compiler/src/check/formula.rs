@@ -124,7 +124,7 @@ impl Checker<'_> {
             let mut node = self
                 .graph
                 .variable(number, Type::real(variable.shape), variable.axis);
-            if variable.complex {
+            if variable.complex.is_some() {
                 let parts = complex::unpack(&mut self.graph, node, variable.ty().shape);
                 node = complex::pair(&mut self.graph, parts);
             }

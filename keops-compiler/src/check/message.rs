@@ -465,10 +465,6 @@ impl CheckError {
                 "the result is a condition, not a number",
                 "write `if c { 1.0 } else { 0.0 }`",
             ),
-            E::ComplexMatrix => plain(
-                "complex variables and results are numbers or vectors",
-                "write one vector for each row, or two real matrices",
-            ),
             E::ComplexWithReal {
                 operation,
                 complex,

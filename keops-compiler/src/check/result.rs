@@ -2,7 +2,6 @@
 
 use super::error::CheckError;
 use super::formula::{Checker, Output};
-use crate::graph::complex::planar;
 use crate::item::ResultType;
 use crate::syntax::{Expr, ExprKind};
 use crate::types::{Axis, Element};
@@ -22,8 +21,6 @@ pub(super) fn check(
             checker
                 .errors
                 .push(expr.region, CheckError::ConditionResult);
-        } else if ty.element == Element::Complex && planar(ty.shape).is_none() {
-            checker.errors.push(expr.region, CheckError::ComplexMatrix);
         } else if ty.element == Element::Integer && checker.is_reduced(node) {
             checker.errors.push(expr.region, CheckError::IntegerResult);
         } else if !checker.is_reduced(node) {

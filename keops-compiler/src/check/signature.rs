@@ -144,15 +144,7 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
             continue;
         }
         let Some(ty) = &parameter.ty else { continue };
-        let mut shape = shape(ty, errors);
-        if ty.complex
-            && let Some(declared) = shape
-        {
-            shape = planar(declared);
-            if shape.is_none() {
-                errors.push(ty.region, CheckError::ComplexMatrix);
-            }
-        }
+        let shape = shape(ty, errors);
         let known =
             matches!(ty.scalar.text.as_str(), "f32" | "f64") || generic == Some(&ty.scalar.text);
         if !known {
@@ -177,8 +169,8 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
             signature.variables.push(Variable {
                 name: name.clone(),
                 axis,
-                shape,
-                complex: ty.complex,
+                shape: if ty.complex { planar(shape) } else { shape },
+                complex: ty.complex.then_some(shape),
             });
         }
     }

@@ -118,14 +118,15 @@ fn is_words(out: &[TokenTree]) -> bool {
     matches!(out, [.., TokenTree::Ident(name), TokenTree::Punct(p)] if name == "words" && p.as_char() == '!')
 }
 
-/// Whether the last tokens are `Vector<`, `Matrix<` or `Matrix<…,`.
+/// Whether the last tokens are `Vector<`, `Matrix<` or `Matrix<…,`, or those of complex numbers.
 fn is_argument(out: &[TokenTree]) -> bool {
     let is = |at: usize, text: &str| {
         let token = out.len().checked_sub(at).and_then(|at| out.get(at));
         token.is_some_and(|t| t.to_string() == text)
     };
-    is(1, "<") && (is(2, "Vector") || is(2, "ComplexVector") || is(2, "Matrix"))
-        || is(1, ",") && is(3, "<") && is(4, "Matrix")
+    let is_matrix = |at: usize| is(at, "Matrix") || is(at, "ComplexMatrix");
+    is(1, "<") && (is(2, "Vector") || is(2, "ComplexVector") || is_matrix(2))
+        || is(1, ",") && is(3, "<") && is_matrix(4)
 }
 
 fn parse(text: &str) -> TokenStream {

@@ -9,7 +9,7 @@ use super::names::{input_type, output, pascal_case};
 use super::parameters::{constant, dimensions, generics, reference, value};
 use super::plan::{code, function_static, launches};
 use crate::emit::{self, Dialect, ValueTypes};
-use crate::graph::complex;
+use crate::types::Type;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
@@ -349,13 +349,8 @@ pub(super) fn result(item: &Compiled) -> (TokenStream, TokenStream) {
         .outputs
         .iter()
         .zip(&item.formula.complex)
-        .map(|(o, &is_complex)| {
-            let ty = item.formula.graph.ty(o.node);
-            let ty = if is_complex {
-                complex::ty(ty.shape, true)
-            } else {
-                ty
-            };
+        .map(|(o, complex)| {
+            let ty = complex.map_or(item.formula.graph.ty(o.node), Type::complex);
             output(o.axis, ty)
         })
         .unzip();

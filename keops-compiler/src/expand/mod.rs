@@ -21,9 +21,9 @@ use crate::dimensions::Samples;
 use crate::emit::ValueTypes;
 use crate::function::{Formula, Input};
 use crate::graph::Kind;
+use crate::graph::complex::shape_of;
 use crate::item::{Item, Origin, Program, Scalar};
 use crate::syntax::Form;
-use crate::types::Element;
 use compiled::Compiled;
 pub use device::DeviceCode;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -91,10 +91,7 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
     for item in &program.items {
         let mut formula = match item.origin {
             Origin::Formula => {
-                let complex = item
-                    .results
-                    .iter()
-                    .map(|r| r.ty.element == Element::Complex);
+                let complex = item.results.iter().map(|r| shape_of(r.ty));
                 Formula::new(inputs(item), &item.graph, &item.outputs)
                     .with_complex(complex.collect())
             }

@@ -21,10 +21,8 @@ pub(super) fn pascal_case(name: &str) -> String {
 pub(super) fn input_type(axis: Option<Axis>, ty: Type, lifetime: &TokenStream) -> TokenStream {
     let marker = match (ty.element, ty.shape) {
         (Element::Complex, Shape::Scalar) => quote!(k::ComplexScalar),
-        (Element::Complex, shape) => {
-            let n = shape.len();
-            quote!(k::ComplexVector<#n>)
-        }
+        (Element::Complex, Shape::Vector(n)) => quote!(k::ComplexVector<#n>),
+        (Element::Complex, Shape::Matrix(r, c)) => quote!(k::ComplexMatrix<#r, #c>),
         (_, Shape::Scalar) => quote!(k::Scalar),
         (_, Shape::Vector(n)) => quote!(k::Vector<#n>),
         (_, Shape::Matrix(r, c)) => quote!(k::Matrix<#r, #c>),
@@ -64,6 +62,13 @@ pub(super) fn output(axis: Option<Axis>, ty: Type) -> (TokenStream, TokenStream)
                 quote!(P::ComplexScalar<T>),
                 quote!(P::complex_scalar(#next)),
             ),
+            axes if ty.shape.rank() == 2 => {
+                let dimension = dimension(axes);
+                (
+                    quote!(P::ComplexMatrices<T, #dimension>),
+                    quote!(P::complex_matrices(#next)),
+                )
+            }
             axes => {
                 let dimension = dimension(axes);
                 (

@@ -1,12 +1,12 @@
 //! Complex values: pairs of real nodes, which every operation is made of.
 //!
 //! Invariants: [`Kind::Complex`] nodes are in the checker's graph only; both parts have the value's shape. In memory and in
-//! results the parts stand side by side ([`planar`]): a number is a vector of 2, a vector of n a 2×n matrix. So derivatives
-//! need nothing of their own: with respect to a complex variable they are those by its two parts, ∂/∂re + i ∂/∂im.
+//! results the parts stand side by side ([`planar`]): a number is a vector of 2, a vector of n a 2×n matrix, an r×c matrix a
+//! 2r×c matrix. So derivatives need nothing of their own: with respect to a complex variable they are those by its two parts, ∂/∂re + i ∂/∂im.
 
 use super::{Graph, Kind, NodeId};
-use crate::ops::{add, array, cos, div, exp, mul, neg, select, sin, sqrt, sub, take};
-use crate::types::{Shape, Type};
+use crate::ops::{add, array, cos, div, exp, mul, neg, select, sin, sqrt, stack, sub, take};
+use crate::types::{Element, Shape, Type};
 
 /// Real and imaginary part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,22 +17,24 @@ pub struct Parts {
     pub im: NodeId,
 }
 
-/// The real shape that holds a complex value of this shape; none for matrices.
-pub fn planar(shape: Shape) -> Option<Shape> {
+/// The real shape that holds a complex value of this shape.
+pub fn planar(shape: Shape) -> Shape {
     match shape {
-        Shape::Scalar => Some(Shape::Vector(2)),
-        Shape::Vector(n) => Some(Shape::Matrix(2, n)),
-        Shape::Matrix(..) => None,
+        Shape::Scalar => Shape::Vector(2),
+        Shape::Vector(n) => Shape::Matrix(2, n),
+        Shape::Matrix(r, c) => Shape::Matrix(2 * r, c),
     }
 }
 
-/// The type of values of a shape: complex ones, if it is the planar shape of such.
-pub fn ty(shape: Shape, is_complex: bool) -> Type {
-    match (is_complex, shape) {
-        (true, Shape::Matrix(_, n)) => Type::complex(Shape::Vector(n)),
-        (true, _) => Type::complex(Shape::Scalar),
-        (false, shape) => Type::real(shape),
-    }
+/// The shape of the values of a type, if they are complex.
+pub fn shape_of(ty: Type) -> Option<Shape> {
+    (ty.element == Element::Complex).then_some(ty.shape)
+}
+
+/// The type of values of a real shape, which are complex ones of another shape if there is one: a 2×n matrix may hold a
+/// vector or a 1×n matrix.
+pub fn ty(shape: Shape, complex: Option<Shape>) -> Type {
+    complex.map_or(Type::real(shape), Type::complex)
 }
 
 /// The parts of a complex value.
@@ -59,7 +61,11 @@ pub fn unpack(g: &mut Graph, node: NodeId, shape: Shape) -> Parts {
 
 /// Both parts as one real node of the planar shape.
 pub fn pack(g: &mut Graph, Parts { re, im }: Parts) -> NodeId {
-    g.apply(&array::OP, &[re, im])
+    let op = match g.shape(re) {
+        Shape::Matrix(..) => &stack::OP,
+        _ => &array::OP,
+    };
+    g.apply(op, &[re, im])
 }
 
 /// The squared absolute value.
@@ -94,6 +100,32 @@ pub fn product(g: &mut Graph, a: Parts, b: Parts) -> Parts {
         re: g.apply(&sub::OP, &[rr, ii]),
         im: g.apply(&add::OP, &[ri, ir]),
     }
+}
+
+/// A product by a rule that is linear in each of two factors, one of which may be real: then it has no imaginary part.
+pub fn bilinear<E>(
+    g: &mut Graph,
+    [a, b]: [(NodeId, Option<NodeId>); 2],
+    of: &mut dyn FnMut(&mut Graph, NodeId, NodeId) -> Result<NodeId, E>,
+) -> Result<Parts, E> {
+    let re = of(g, a.0, b.0)?;
+    Ok(match (a.1, b.1) {
+        (Some(x), Some(y)) => {
+            let (ii, ri, ir) = (of(g, x, y)?, of(g, a.0, y)?, of(g, x, b.0)?);
+            Parts {
+                re: g.apply(&sub::OP, &[re, ii]),
+                im: g.apply(&add::OP, &[ri, ir]),
+            }
+        }
+        (Some(x), None) => Parts {
+            re,
+            im: of(g, x, b.0)?,
+        },
+        (None, y) => Parts {
+            re,
+            im: of(g, a.0, y.unwrap_or(b.0))?,
+        },
+    })
 }
 
 /// The parts times a real value.

@@ -106,6 +106,7 @@ pub mod sqdist;
 pub mod sqnorm2;
 pub mod sqrt;
 pub mod square;
+pub mod stack;
 pub mod step;
 pub mod sub;
 pub mod sum;
@@ -396,6 +397,7 @@ pub static OPS: &[&Op] = &[
     &gate::OP,
     &take::OP,
     &place::OP,
+    &stack::OP,
     &diagonal::OP,
     &index_eq::OP,
     &index_among::OP,

@@ -169,7 +169,7 @@ impl Subject {
             name: format!("v{k}"),
             axis,
             shape: ty.shape,
-            complex: false,
+            complex: None,
             cotangent: false,
         });
         Formula::new(inputs.collect(), &self.graph, &[output])

@@ -12,11 +12,13 @@ use num_complex::Complex;
 
 use super::transpose::rows_to_lanes;
 
-/// Rows to be read: `r` × `c` numbers each, anywhere in memory.
+/// Rows to be read: `blocks` blocks of `r` × `c` numbers each, anywhere in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a, T> {
     at: At<T>,
     rows: usize,
+    /// 1, or 2 for complex matrices, whose second block is the imaginary parts: one element further.
+    blocks: usize,
     r: usize,
     c: usize,
     /// Distances in elements from one row to the next, and within a row.
@@ -53,6 +55,7 @@ impl<'a, T: Real> Source<'a, T> {
         Source {
             at: At::Values(view.as_ptr()),
             rows,
+            blocks: 1,
             r,
             c,
             strides: [a, b, d],
@@ -70,9 +73,27 @@ impl<'a, T: Real> Source<'a, T> {
         Source {
             at: At::Values(view.as_ptr().cast()),
             rows,
+            blocks: 1,
             r: 2,
             c,
             strides: [2 * a, 1, 2 * b],
+            borrowed: PhantomData,
+        }
+    }
+
+    /// The same for matrices: 2·`r` × `c` values, the real parts above.
+    pub(crate) fn complex_matrices(view: ArrayView3<'a, Complex<T>>) -> Self {
+        let (rows, r, c) = view.dim();
+        let &[a, b, d] = view.strides() else {
+            unreachable!("three axes")
+        };
+        Source {
+            at: At::Values(view.as_ptr().cast()),
+            rows,
+            blocks: 2,
+            r,
+            c,
+            strides: [2 * a, 2 * b, 2 * d],
             borrowed: PhantomData,
         }
     }
@@ -98,6 +119,7 @@ impl<'a, T: Real> Source<'a, T> {
         Source {
             at: At::Values(values.as_ptr()),
             rows,
+            blocks: 1,
             r,
             c,
             strides,
@@ -112,6 +134,7 @@ impl<'a, T: Real> Source<'a, T> {
         Source {
             at: At::Indices(indices.as_ptr()),
             rows,
+            blocks: 1,
             r: 1,
             c: columns,
             strides,
@@ -121,7 +144,7 @@ impl<'a, T: Real> Source<'a, T> {
 
     /// Number of rows, and the two dimensions of a row.
     pub(crate) fn dim(&self) -> (usize, usize, usize) {
-        (self.rows, self.r, self.c)
+        (self.rows, self.blocks * self.r, self.c)
     }
 
     /// All values, row-major. The error is the number of bytes that could not be allocated.
@@ -150,12 +173,14 @@ impl<'a, T: Real> Source<'a, T> {
 
     /// Columns of a row.
     pub(crate) fn columns(&self) -> usize {
-        self.r * self.c
+        self.blocks * self.r * self.c
     }
 
     /// Whether the numbers of a row follow one another.
     fn is_dense(&self) -> bool {
-        (self.c == 1 || self.strides[2] == 1) && (self.r == 1 || self.strides[1] == self.c as isize)
+        self.blocks == 1
+            && (self.c == 1 || self.strides[2] == 1)
+            && (self.r == 1 || self.strides[1] == self.c as isize)
     }
 
     /// Copies the first row, of a parameter.
@@ -195,7 +220,8 @@ impl<'a, T: Real> Source<'a, T> {
     fn is_contiguous(&self) -> bool {
         let expected = [(self.r * self.c) as isize, self.c as isize, 1];
         let dim = [self.rows, self.r, self.c];
-        (0..3).all(|axis| dim[axis] <= 1 || self.strides[axis] == expected[axis])
+        self.blocks == 1
+            && (0..3).all(|axis| dim[axis] <= 1 || self.strides[axis] == expected[axis])
     }
 
     /// Copies `count` rows from `first` on, upwards or downwards. The number in column c of the k-th of them goes to
@@ -209,6 +235,22 @@ impl<'a, T: Real> Source<'a, T> {
             Order::Down => first + 1 - count,
         };
         assert!(first < self.rows && last < self.rows, "rows of the source");
+        if let (At::Values(at), 2) = (self.at, self.blocks) {
+            for part in 0..2 {
+                let source = Source {
+                    // Only rows that are there are read, whose numbers have both parts.
+                    at: At::Values(at.wrapping_add(part)),
+                    blocks: 1,
+                    ..*self
+                };
+                // SAFETY: the caller vouches for the places of both blocks, one behind the other.
+                unsafe {
+                    let to = to.add(part * self.r * self.c * layout.next_c);
+                    source.copy(first, count, order, to, layout);
+                }
+            }
+            return;
+        }
         let step = match order {
             Order::Up => self.strides[0],
             Order::Down => -self.strides[0],
