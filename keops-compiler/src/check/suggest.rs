@@ -54,6 +54,7 @@ pub fn function(unknown: &str) -> Option<Suggestion> {
     let all: Vec<String> = operations()
         .map(|op| op.name)
         .chain(derivatives())
+        .chain([Derivative::ALIAS.0])
         .chain(FUNCTIONS.map(|(name, _)| name))
         .chain([REAL])
         .map(String::from)
@@ -161,6 +162,9 @@ mod tests {
         assert_eq!(meant("SqDist"), Some(("sqdist".into(), true)));
         assert_eq!(meant("Scalprod"), Some(("dot".into(), true)));
         assert_eq!(meant("Sum_Reduction"), Some(("sum_j".into(), true)));
+        assert_eq!(meant("GradMatrix"), Some(("jacobian".into(), true)));
+        assert_eq!(meant("Grad_Matrix"), Some(("jacobian".into(), true)));
+        assert_eq!(meant("grad_matrx"), Some(("grad_matrix".into(), false)));
         assert_eq!(meant("sqdits"), Some(("sqdist".into(), false)));
         assert_eq!(meant("frobnicate"), None);
     }

@@ -58,10 +58,12 @@ impl Derivative {
             Derivative::Laplacian => "Laplacian",
         }
     }
-    /// The derivative of this name; `jacobian` is also called as in KeOps, `grad_matrix`.
+    /// Another name, which KeOps' users know.
+    pub const ALIAS: (&str, Derivative) = ("grad_matrix", Derivative::Jacobian);
+    /// The derivative of this name, or of [`Derivative::ALIAS`].
     pub fn find(name: &str) -> Option<Derivative> {
-        if name == "grad_matrix" {
-            return Some(Derivative::Jacobian);
+        if name == Derivative::ALIAS.0 {
+            return Some(Derivative::ALIAS.1);
         }
         Derivative::ALL.into_iter().find(|d| d.name() == name)
     }
