@@ -10,6 +10,8 @@
 )]
 mod kernels;
 
+use keops_compiler::check::parse_and_check;
+use keops_compiler::expand::device_code;
 use keops_compiler::ptx;
 use keops_gpu_kernels::abi;
 use keops_gpu_kernels::device::{Entry, Output, ValueType, source};
@@ -223,6 +225,26 @@ fn parts_cover_all_inner_rows_once() {
     // A state row for each lane of the one block.
     assert_eq!(abi::scratch_len::<f32, K>(10, 261), 261 * 512 * 2);
     assert_eq!(abi::scratch_len::<f32, K>(10, 1), 0);
+}
+
+/// Loops over columns in registers have to be written out; where that is too long, columns are in memory and loops stay loops.
+#[test]
+fn long_loops_count_through_memory() {
+    let emitted = |item: &str| {
+        let (program, errors) = parse_and_check(item.parse().expect("tokens"));
+        assert_eq!(errors.iter().count(), 0, "{item}");
+        device_code(&program)
+    };
+    let short = "fn short(a: [[f32; 3]; 3], x_i: [f32; 12], y_j: [f32; 12]) = sum_j exp(-sqdist(x_i, y_j)) * a[1, 2];";
+    let text = emitted(short).source;
+    let kernels = text.split("pub mod kernels").nth(1).expect("kernels");
+    assert!(!kernels.contains("LOOPED") && !kernels.contains("s.count"));
+    let layers = "fn layers(a: [[f32; 12]; 10], x_i: [f32; 12], y_j: [f32; 10]) = sum_j tanh(matvec(a, x_i * y_j[0])) | y_j;";
+    let code = emitted(layers);
+    assert!(code.source.contains("const LOOPED: bool = true;"));
+    assert!(code.source.contains("let n1 = s.count(10);"));
+    let ptx = ptx::compile_with(&rustc(), &code.source).unwrap_or_else(|reason| panic!("{reason}"));
+    assert!(ptx.contains(".entry layers(") && !ptx.contains(".local"));
 }
 
 #[test]

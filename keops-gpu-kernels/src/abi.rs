@@ -75,7 +75,7 @@ const fn outer_columns<T: Real, K: Kernel<T>>() -> usize {
 /// the scratch memory.
 pub const fn outer_held<T: Real, K: Kernel<T>>() -> usize {
     let columns = outer_columns::<T, K>();
-    if columns <= HELD_COLUMNS && columns * words::<T>() <= 32 {
+    if !K::LOOPED && columns <= HELD_COLUMNS && columns * words::<T>() <= 32 {
         columns
     } else {
         0
@@ -85,7 +85,9 @@ pub const fn outer_held<T: Real, K: Kernel<T>>() -> usize {
 /// Parameters that a thread keeps in registers: all, or only the derived ones, or none; then these are in the scratch memory.
 pub const fn params_held<T: Real, K: Kernel<T>>() -> usize {
     let columns = K::PARAMS + K::PARAMS_DERIVED;
-    if columns <= HELD_COLUMNS {
+    if K::LOOPED {
+        0
+    } else if columns <= HELD_COLUMNS {
         columns
     } else if K::PARAMS_DERIVED <= 8 {
         K::PARAMS_DERIVED
@@ -99,7 +101,7 @@ pub const fn params_held<T: Real, K: Kernel<T>>() -> usize {
 /// Loops over what is in registers have at most 20 iterations: longer ones are not unrolled (see the child compiler's options).
 pub const fn state_held<T: Real, K: Kernel<T>>() -> usize {
     let most = if is_wide::<T, K>() { 8 } else { 20 };
-    if K::ROW <= most && K::ROW * words::<T>() <= 32 {
+    if !K::LOOPED && K::ROW <= most && K::ROW * words::<T>() <= 32 {
         K::ROW
     } else {
         0
@@ -116,7 +118,7 @@ pub const fn accumulators_held<T: Real, K: Kernel<T>>() -> usize {
     } else {
         20
     };
-    if K::ACCUMULATORS * words::<T>() <= most {
+    if !K::LOOPED && K::ACCUMULATORS * words::<T>() <= most {
         K::ACCUMULATORS
     } else {
         0
@@ -198,7 +200,7 @@ pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
 /// Columns of an inner row that the pair part finds in registers: all, loaded as 16-byte vectors, or none.
 pub const fn inner_held<T: Real, K: Kernel<T>>() -> usize {
     let registers = K::INNER_USED * words::<T>() * inner_unroll::<T, K>();
-    if K::INNER_USED <= HELD_COLUMNS && registers <= 64 {
+    if !K::LOOPED && K::INNER_USED <= HELD_COLUMNS && registers <= 64 {
         K::INNER_USED
     } else {
         0

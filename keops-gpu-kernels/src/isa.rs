@@ -38,6 +38,12 @@ pub trait Isa: Copy {
         self.splat(<Self::T as Real>::of(x))
     }
 
+    /// `n`, the turns of a loop that is not to be written out: a device's compiler does not learn how many they are.
+    #[inline(always)]
+    fn count(self, n: usize) -> usize {
+        n
+    }
+
     /// a + b
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     /// a − b

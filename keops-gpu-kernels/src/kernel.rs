@@ -163,6 +163,9 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Whether the pair part is so long that it fills the latencies by itself, and that a register tile would multiply
     /// what compiling it costs: such kernels get none.
     const LONG: bool = false;
+    /// Whether some loop counts through columns or accumulators and is too long to be written out, so that a device must not have
+    /// them in registers.
+    const LOOPED: bool = false;
     /// Whether [`Kernel::bounds`] may leave rows out.
     const BOUNDED: bool = false;
     /// Raw outer columns that are subtracted from inner ones, as bits: rows that are near one another in these are treated

@@ -194,6 +194,10 @@ impl<I: Isa, const R: usize, const Q: usize> Isa for Tile<I, R, Q> {
     fn splat(self, x: I::T) -> Self::F {
         [[self.0.splat(x); Q]; R]
     }
+    #[inline(always)]
+    fn count(self, n: usize) -> usize {
+        self.0.count(n)
+    }
     forward! {
         add(a, b); sub(a, b); mul(a, b); div(a, b); fma(a, b, c); fnma(a, b, c);
         square(a); neg(a); abs(a); xor_sign(a, b); sqrt(a); pick_min(a, b); pick_max(a, b); rint(a);

@@ -9,6 +9,7 @@ mod statements;
 use crate::lower::bounds::{Linear, Within};
 use crate::lower::cost::{Cost, Nearness, has_fused_loops, is_long};
 use crate::lower::kernel::KernelIr;
+use crate::lower::loops::LoopPlan;
 use crate::lower::{ArrayId, Reducer, Slot, Stmt, unroll};
 use statements::{Lengths, Names, write_block};
 use std::fmt::Write;
@@ -100,9 +101,14 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }
-    // With const parameters column numbers are not those of every value.
+    // With const parameters column numbers are not those of every value, nor are lengths.
+    let mut loops = LoopPlan::default();
     if dialect.dimensions.is_empty() {
         nearness(&mut out, Nearness::of(ir));
+        loops = LoopPlan::of(ir, types != ValueTypes::F32);
+        if loops.looped {
+            let _ = writeln!(out, "const LOOPED: bool = true;");
+        }
     }
     bounds(&mut out, t, ir);
     let lengths = if dialect.dimensions.is_empty() {
@@ -121,7 +127,8 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         &ir.step,
         &ir.finish,
     ];
-    let work = functions.map(|stmts| arrays_in_work(stmts, lengths));
+    let longest = if loops.looped { 0 } else { REGISTER_ARRAY };
+    let work = functions.map(|stmts| arrays_in_work(stmts, lengths, longest));
     let most = work.iter().map(|(_, words)| *words).max().unwrap_or(0);
     let _ = writeln!(out, "const WORK: usize = {most};");
     let _ = writeln!(
@@ -130,8 +137,9 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         lengths.array("A", ir.registers)
     );
     let sinks = ["p", "x", "used", names.sink, "out"];
-    for (((signature, stmts), sink), (work, _)) in
-        SIGNATURES.iter().zip(functions).zip(sinks).zip(&work)
+    let accessors = sinks.iter().zip(&work).zip(&loops.stay);
+    for ((signature, stmts), ((sink, (work, _)), stay)) in
+        SIGNATURES.iter().zip(functions).zip(accessors)
     {
         function(&mut out, t, signature, |o| {
             write_block(
@@ -140,6 +148,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
                 Names {
                     sink,
                     work,
+                    stay,
                     ..names
                 },
             );
@@ -208,14 +217,18 @@ fn largest_k(ir: &KernelIr) -> usize {
 /// Longest local array that may become registers; longer ones are in the work, which an engine puts where it likes.
 const REGISTER_ARRAY: usize = 16;
 
-/// The long arrays of a function with their first words, and the words of all.
-fn arrays_in_work(stmts: &[Stmt], lengths: Lengths) -> (Vec<(ArrayId, usize)>, usize) {
+/// The arrays of a function beyond a length with their first words, and the words of all.
+fn arrays_in_work(
+    stmts: &[Stmt],
+    lengths: Lengths,
+    longest: usize,
+) -> (Vec<(ArrayId, usize)>, usize) {
     let mut arrays = vec![];
     let mut words = 0;
     if lengths == Lengths::Plain {
         for stmt in stmts {
             if let Stmt::Array(id, n) = stmt
-                && *n > REGISTER_ARRAY
+                && *n > longest
             {
                 arrays.push((*id, words));
                 words += n;

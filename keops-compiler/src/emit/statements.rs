@@ -1,6 +1,6 @@
 //! Statements of kernel IR as Rust text.
 
-use crate::lower::{ArrayId, Ix, Operand, Reducer, Space, Stmt};
+use crate::lower::{ArrayId, Ix, LoopVar, Operand, Reducer, Space, Stmt};
 use std::fmt::Write;
 
 /// What a function calls its accessors.
@@ -18,6 +18,8 @@ pub(super) struct Names<'a> {
     pub(super) lengths: Lengths,
     /// The function's arrays that are in the work, with their first words.
     pub(super) work: &'a [(ArrayId, usize)],
+    /// The function's short loops that are not to be written out.
+    pub(super) stay: &'a [LoopVar],
 }
 
 /// How arrays are written.
@@ -54,6 +56,7 @@ impl Names<'_> {
         inner: "y",
         lengths: Lengths::Plain,
         work: &[],
+        stay: &[],
     };
 
     /// Where an array begins in the work, if it is there.
@@ -159,7 +162,13 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             None => writeln!(out, "a{a}[{}] = {};", ix(at), value(v)),
         },
         Stmt::Loop(var, n, body) => {
-            let _ = writeln!(out, "let mut d{var} = 0;\nwhile d{var} < {n} {{");
+            let end = if names.stay.contains(var) {
+                let _ = writeln!(out, "let n{var} = s.count({n});");
+                format!("n{var}")
+            } else {
+                n.to_string()
+            };
+            let _ = writeln!(out, "let mut d{var} = 0;\nwhile d{var} < {end} {{");
             write_block(out, body, names);
             writeln!(out, "d{var} += 1;\n}}")
         }

@@ -33,6 +33,13 @@ impl Cost {
         cost
     }
 
+    /// The cost of one primitive.
+    pub fn of_prim(prim: Prim) -> Cost {
+        let mut cost = Cost::default();
+        cost.prim(prim, 1);
+        cost
+    }
+
     fn block(&mut self, stmts: &[Stmt], times: usize) {
         for stmt in stmts {
             match stmt {

@@ -15,6 +15,7 @@ pub mod interpret;
 mod ir;
 pub mod kernel;
 pub mod listed;
+pub mod loops;
 pub use ir::*;
 
 use crate::graph::{Graph, Kind, Node, NodeId};

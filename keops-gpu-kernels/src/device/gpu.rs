@@ -117,6 +117,10 @@ macro_rules! token {
                 x
             }
             #[inline(always)]
+            fn count(self, n: usize) -> usize {
+                gpu::anew(n as u32) as usize
+            }
+            #[inline(always)]
             fn add(self, a: $float, b: $float) -> $float {
                 a + b
             }
