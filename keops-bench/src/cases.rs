@@ -15,6 +15,13 @@ keops! {
     fn logsumexp_3<T>(x_i: [T; 3], y_j: [T; 3]) = logsumexp_j(-sqdist(x_i, y_j));
     fn argmin_3<T>(x_i: [T; 3], y_j: [T; 3]) = argmin_j sqdist(x_i, y_j);
     fn argmin_64<T>(x_i: [T; 64], y_j: [T; 64]) = argmin_j sqdist(x_i, y_j);
+    fn gauss_512<T>(x_i: [T; 512], y_j: [T; 512], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
+    #[keops(expand)]
+    fn gauss_expanded_64<T>(x_i: [T; 64], y_j: [T; 64], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
+    #[keops(expand)]
+    fn gauss_expanded_512<T>(x_i: [T; 512], y_j: [T; 512], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
+    #[keops(expand)]
+    fn argmin_expanded_64<T>(x_i: [T; 64], y_j: [T; 64]) = argmin_j sqdist(x_i, y_j);
     fn argkmin_3<T>(x_i: [T; 3], y_j: [T; 3]) = argkmin_j::<10> sqdist(x_i, y_j);
     fn dist_3<T>(x_i: [T; 3], y_j: [T; 3], b_j: T) = sum_j dist(x_i, y_j) * b_j;
     fn laplace_3<T>(x_i: [T; 3], y_j: [T; 3], b_j: T) = sum_j exp(-dist(x_i, y_j)) * b_j;
@@ -24,7 +31,7 @@ keops! {
 }
 
 /// For messages.
-pub(crate) const NAMES: &str = "gauss (D = 3, 10, 64, and at f32 those of sweep.rs), gauss_grad, gauss_gradients (all three), \
+pub(crate) const NAMES: &str = "gauss (D = 3, 10, 64, 512, and at f32 those of sweep.rs), gauss_expanded (64, 512), argmin_expanded (64), gauss_grad, gauss_gradients (all three), \
                                 gauss_and_gradients (and the value), gauss_narrow (zero beyond 0.03), gauss_columns (b of 100 columns), logsumexp, argmin (3, 64), argkmin10, dist, laplace, cauchy \
                                 and softmaxweight (3)";
 
@@ -76,6 +83,10 @@ pub(crate) fn case<T: Number>(name: &str, d: usize, m: usize, n: usize) -> Optio
         "gauss", 3, uniform: |p| Output::of(gauss_3(&p.x, &p.y, &p.b).eval()), gauss;
         "gauss", 10, uniform: |p| Output::of(gauss_10(&p.x, &p.y, &p.b).eval()), gauss;
         "gauss", 64, uniform: |p| Output::of(gauss_64(&p.x, &p.y, &p.b).eval()), gauss;
+        "gauss", 512, uniform: |p| Output::of(gauss_512(&p.x, &p.y, &p.b).eval()), gauss;
+        "gauss_expanded", 64, uniform: |p| Output::of(gauss_expanded_64(&p.x, &p.y, &p.b).eval()), gauss;
+        "gauss_expanded", 512, uniform: |p| Output::of(gauss_expanded_512(&p.x, &p.y, &p.b).eval()), gauss;
+        "argmin_expanded", 64, uniform: |p| Output::of_indices(argmin_expanded_64(&p.x, &p.y).eval()), argmin;
         "gauss_grad", 3, uniform: |p| Output::of(gauss_3(&p.x, &p.y, &p.b).grad_x_i(&p.e)), gauss_grad;
         "gauss_gradients", 3, uniform: |p| {
             let g = gauss_3(&p.x, &p.y, &p.b).vjp(&p.e).unwrap_or_else(|e| panic!("{e}"));

@@ -85,6 +85,20 @@ pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> 
                 .map(|case| run(case, 3, f32, (m, n)))
             })
             .collect(),
+        "expanded" => [true, false]
+            .into_iter()
+            .flat_map(|f32| {
+                [
+                    ("gauss", 64),
+                    ("gauss_expanded", 64),
+                    ("gauss", 512),
+                    ("gauss_expanded", 512),
+                    ("argmin", 64),
+                    ("argmin_expanded", 64),
+                ]
+                .map(|(case, d)| run(case, d, f32, (m, n)))
+            })
+            .collect(),
         #[cfg(feature = "sweep")]
         "dims" => crate::sweep::DIMS
             .iter()
@@ -94,7 +108,7 @@ pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> 
         "dims" => return Err("the suite dims needs the feature `sweep`".to_owned()),
         _ => {
             return Err(format!(
-                "there is no suite {name}; there are baseline, more, shapes and dims"
+                "there is no suite {name}; there are baseline, more, expanded, shapes and dims"
             ));
         }
     })

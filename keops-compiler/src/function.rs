@@ -43,6 +43,8 @@ pub struct Formula {
     pub complex: Vec<Option<Shape>>,
     /// How exactly it is computed.
     pub arithmetic: Arithmetic,
+    /// Whether squared distances are expanded.
+    pub expand: bool,
     /// What it takes too much of. It computes zeros then.
     pub excess: Option<Excess>,
     /// Reductions that have no value for no rows, as the user wrote them.
@@ -114,6 +116,7 @@ impl Formula {
             complex: vec![None; outputs.len()],
             outputs,
             arithmetic: Arithmetic::Default,
+            expand: false,
             excess,
             needs_rows,
         }
@@ -279,7 +282,7 @@ impl Formula {
     /// Schedules and lowers.
     pub fn compile(&self) -> Function {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.node).collect();
-        let (mut graph, roots) = late(&self.graph, &roots, self.arithmetic);
+        let (mut graph, roots) = late(&self.graph, &roots, self.arithmetic, self.expand);
         let outputs: Vec<Output> = roots
             .iter()
             .zip(&self.outputs)

@@ -25,6 +25,8 @@ pub struct Signature {
     pub attributes: TokenStream,
     /// How exactly it is computed, if it says so or what it is derived from does.
     pub arithmetic: Option<Arithmetic>,
+    /// Whether its squared distances are computed as |x|² − 2 x·y + |y|²: `#[keops(expand)]`, here or at what it is derived from.
+    pub expand: bool,
     /// `pub`, `pub(crate)`, … or nothing.
     pub visibility: TokenStream,
     /// The item's name; `formula` in the expression form.

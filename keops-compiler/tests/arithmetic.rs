@@ -116,3 +116,24 @@ fn fast_math_divides_rows_and_not_pairs() {
     assert_eq!(uses(text, Prim::Div), [1]);
     assert_eq!(uses(&format!("#[keops(fast_math)] {text}"), Prim::Div), [0]);
 }
+
+#[test]
+fn expanded_squares_take_one_operation_a_coordinate() {
+    let text = "fn f(x_i: [f32; 9], y_j: [f32; 9], b_j: f32) = sum_j exp(-sqdist(x_i, y_j)) * b_j;";
+    let expanded = format!("#[keops(expand)] {text} fn g = grad(f, b_j);");
+    let cost = |text: &str| -> Vec<usize> {
+        let subtractions = count(text, |prim, _| matches!(prim, Prim::Sub | Prim::SqdiffAdd));
+        let loops = formulas(&program(text))
+            .iter()
+            .map(|formula| format!("{:?}", formula.compile().passes[0].step))
+            .map(|step| step.matches("SqdiffAdd").count())
+            .collect::<Vec<_>>();
+        subtractions.iter().zip(loops).map(|(a, b)| a + b).collect()
+    };
+    assert_ne!(cost(text), [0]);
+    assert_eq!(cost(&expanded), [0, 0], "and what is derived from it");
+    // Differences that are no row's are not expanded.
+    let pair =
+        "#[keops(expand)] fn f(x_i: [f32; 9], y_j: [f32; 9]) = sum_j sqnorm2(x_i * y_j - y_j);";
+    assert_ne!(cost(pair), [0]);
+}

@@ -209,7 +209,8 @@ fn simplification_is_exact() {
                     1e-15,
                     &what,
                 );
-                let (kernel, kernel_roots) = late(&simple, &simple_roots, Arithmetic::Default);
+                let (kernel, kernel_roots) =
+                    late(&simple, &simple_roots, Arithmetic::Default, false);
                 assert_close(
                     &evaluate(&kernel, &kernel_roots, &s.inputs)[0][0],
                     expected,

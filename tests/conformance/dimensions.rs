@@ -45,6 +45,10 @@ macro_rules! dimensions {
 dimensions!(gauss [1 1, 3 2, 12 70] #[keops(D = [1, 3], E = [1, 2])]
     (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j exp(-sqdist(x_i, y_j) / D) * b_j)
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+// The same sum of distances by products, on both sides of the lengths that are expanded.
+dimensions!(expanded [7 1, 8 1, 12 2, 70 1] #[keops(expand, D = [12, 70], E = [1, 2])]
+    (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j exp(-sqdist(x_i, y_j) / D) * b_j)
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
 // Lengths that are sums and products.
 dimensions!(pieces [3 1, 3 5]
     (x_i: [f64; D], y_j: [f64; E]) = (sum_j concat(x_i, y_j, x_i[..2]) * concat(y_j, [x_i[1], 1.0], x_i) * mean(x_i))

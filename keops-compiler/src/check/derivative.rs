@@ -76,6 +76,7 @@ pub(super) fn check(
     };
     signature.scalar = item.signature.scalar.clone();
     signature.arithmetic = signature.arithmetic.or(item.signature.arithmetic);
+    signature.expand |= item.signature.expand;
     signature.dimensions = item.signature.dimensions.clone();
     signature.instances = if source.device.is_empty() {
         item.signature.instances.clone()

@@ -68,7 +68,8 @@ impl CheckError {
                 format!("there is no option `{name}`"),
                 match suggestion {
                     Some(suggestion) => format!("did you mean `{suggestion}`?"),
-                    None => "the options are `precise`, `fast_math`, and values of const parameters, `D = 3`".into(),
+                    None => "the options are `precise`, `fast_math`, `expand`, and values of const parameters, `D = 3`"
+                        .into(),
                 },
             ),
             E::ContradictoryOptions => plain(

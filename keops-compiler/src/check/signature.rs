@@ -90,6 +90,7 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
     let mut signature = Signature {
         attributes: source.attributes.clone(),
         arithmetic: source.arithmetic,
+        expand: source.expand,
         visibility: source.visibility.clone(),
         name: source.name.clone(),
         scalar: Scalar::F32,

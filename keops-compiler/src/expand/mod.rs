@@ -101,6 +101,7 @@ pub fn formulas(program: &Program) -> Vec<Formula> {
                 .expect("internal error in keops: the checker refuses tangents of indices"),
         };
         formula.arithmetic = item.signature.arithmetic.unwrap_or_default();
+        formula.expand = item.signature.expand;
         formulas.push(formula);
     }
     formulas

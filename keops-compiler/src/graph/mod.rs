@@ -8,6 +8,7 @@ pub mod autodiff;
 pub mod chosen;
 pub mod complex;
 pub mod derive;
+pub mod expand;
 pub mod integer;
 pub mod print;
 pub mod rebuild;

@@ -3,6 +3,7 @@
 //! Rules live in the operations' files; this is only the driver. Invariant: rules are exact (late ones: within the
 //! documented accuracy), so user arithmetic keeps its NaN and infinities.
 
+use super::expand::expand;
 use super::rebuild::{copy, decompose, rebuild};
 use super::relax::relax;
 use super::{Graph, Kind, Node, NodeId};
@@ -27,17 +28,28 @@ pub fn simplify(g: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
     (current, roots)
 }
 
-/// Applies the rules that only pay off for the kernel, unless the formula asks for functions as written, then cleans up.
-pub fn late(g: &Graph, roots: &[NodeId], arithmetic: Arithmetic) -> (Graph, Vec<NodeId>) {
+/// Applies the rules that only pay off for the kernel, unless the formula asks for functions as written, cleans up, and
+/// rearranges what the formula says may be.
+pub fn late(
+    g: &Graph,
+    roots: &[NodeId],
+    arithmetic: Arithmetic,
+    expands: bool,
+) -> (Graph, Vec<NodeId>) {
     let (next, roots) = match arithmetic {
         Arithmetic::Precise => (g.clone(), roots.to_vec()),
         _ => rewrite(g, roots, late_rule),
     };
     let (next, roots) = decompose(&next, &roots);
     let (next, roots) = simplify(&next, &roots);
-    match arithmetic {
+    let (next, roots) = match arithmetic {
         Arithmetic::FastMath => relax(&next, &roots),
         _ => (next, roots),
+    };
+    if expands {
+        expand(&next, &roots)
+    } else {
+        (next, roots)
     }
 }
 

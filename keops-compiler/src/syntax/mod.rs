@@ -110,6 +110,8 @@ pub struct ItemSource {
     pub attributes: TokenStream,
     /// What `#[keops(…)]` says, which is not among the attributes.
     pub arithmetic: Option<Arithmetic>,
+    /// Whether it says `expand`.
+    pub expand: bool,
     /// Values of const parameters for which device code is made.
     pub device: Vec<(Name, Vec<Integer>)>,
     /// `pub`, `pub(crate)`, … or nothing.

@@ -79,6 +79,7 @@ impl Parser<'_, '_> {
         Some(ItemSource {
             attributes: TokenStream::new(),
             arithmetic: None,
+            expand: false,
             device: vec![],
             visibility: TokenStream::new(),
             name: Name {
@@ -104,6 +105,7 @@ impl Parser<'_, '_> {
         let mut item = ItemSource {
             attributes,
             arithmetic: options.arithmetic.map(|(arithmetic, _)| arithmetic),
+            expand: options.expand,
             device: options.device,
             visibility,
             name,
@@ -202,7 +204,8 @@ impl Parser<'_, '_> {
                 expected: "`(`".into(),
                 found: self.peek().map_or("the end".into(), Token::describe),
                 help: Some(
-                    "write `#[keops(precise)]`, `#[keops(fast_math)]` or `#[keops(D = 3)]`".into(),
+                    "write `#[keops(precise)]`, `#[keops(fast_math)]`, `#[keops(expand)]` or `#[keops(D = 3)]`"
+                        .into(),
                 ),
             };
             return self.fail(self.here(), error);
@@ -212,10 +215,15 @@ impl Parser<'_, '_> {
         }
         self.inside(group, |p| {
             while p.peek().is_some() {
-                let option = p.name("`precise` or `fast_math`")?;
+                let option = p.name("`precise`, `fast_math` or `expand`")?;
                 if p.eat_punct("=").is_some() {
                     let values = p.values()?;
                     options.device.push((option, values));
+                    p.separator()?;
+                    continue;
+                }
+                if option.text == EXPAND {
+                    options.expand = true;
                     p.separator()?;
                     continue;
                 }
@@ -224,6 +232,7 @@ impl Parser<'_, '_> {
                     .find(|(name, _)| *name == option.text);
                 let Some(&(name, meaning)) = known else {
                     let names = Arithmetic::OPTIONS.iter().map(|(name, _)| *name);
+                    let names = names.chain([EXPAND]);
                     let suggestion = suggest::nearest(&option.text, names);
                     let error = CheckError::UnknownOption {
                         name: option.text.clone(),
@@ -288,11 +297,16 @@ impl Parser<'_, '_> {
     }
 }
 
+/// The option for expanded squares.
+const EXPAND: &str = "expand";
+
 /// What attributes named `keops` say.
 #[derive(Default)]
 struct Options {
     /// How exactly, and as written.
     arithmetic: Option<(Arithmetic, &'static str)>,
+    /// Whether squared distances are expanded.
+    expand: bool,
     /// Names with values, `D = [2, 3]`.
     device: Vec<(Name, Vec<Integer>)>,
 }
