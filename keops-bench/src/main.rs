@@ -175,6 +175,7 @@ fn line<T: Number>(
 fn suite(a: &Arguments) -> Result<(), String> {
     let cases = suites::suite(&a.suite, a.m, a.n)?;
     let plain = a.suite == "baseline";
+    let mut bars = vec![];
     println!(
         "{} thread(s); Gpairs/s, and 10⁹ coordinates of pairs a second",
         a.threads
@@ -202,7 +203,7 @@ fn suite(a: &Arguments) -> Result<(), String> {
     {
         let a = &Arguments {
             case: None,
-            suite: String::new(),
+            suite: a.suite.clone(),
             out: None,
             m,
             n,
@@ -221,6 +222,7 @@ fn suite(a: &Arguments) -> Result<(), String> {
             fast * d as f64
         );
         lines += &format!("{}\n", keops.json());
+        bars.push((format!("{dtype} {m}×{n}×{d}"), fast * d as f64));
         if plain {
             let plain = if f32 {
                 plain_line::<f32>(name, d, a)?
@@ -230,7 +232,13 @@ fn suite(a: &Arguments) -> Result<(), String> {
             print!(" {:>10.3} {:>6.1}x", plain.gpairs(), fast / plain.gpairs());
             lines += &format!("{}\n", plain.json());
         }
+        if let ("scaling", Some(peak)) = (a.suite.as_str(), peak_megabytes()) {
+            print!("   peak of the process, inputs included: {peak:.0} MB");
+        }
         println!();
+    }
+    if matches!(a.suite.as_str(), "shapes" | "dims" | "scaling") {
+        plot(&bars);
     }
     if let Some(path) = &a.out {
         let file = OpenOptions::new().create(true).append(true).open(path);
@@ -238,4 +246,23 @@ fn suite(a: &Arguments) -> Result<(), String> {
             .map_err(|e| format!("{path}: {e}"))?;
     }
     Ok(())
+}
+
+/// Prints coordinates of pairs a second as bars, the longest for the fastest.
+fn plot(bars: &[(String, f64)]) {
+    const WIDTH: f64 = 60.0;
+    let most = bars.iter().map(|bar| bar.1).fold(0.0, f64::max);
+    println!("\n10⁹ coordinates of pairs a second, M×N×D");
+    for (label, value) in bars {
+        let bar = "#".repeat((value / most * WIDTH).round() as usize);
+        println!("{label:<22} {value:>7.2} {bar}");
+    }
+}
+
+/// The most memory that this process has had at a time, where the system tells.
+fn peak_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
 }

@@ -55,6 +55,19 @@ const SHAPES: &[(usize, usize)] = &[
     (30_000, 257),
 ];
 
+/// Sizes that show how time and memory grow.
+const SCALING: &[(usize, usize)] = &[
+    (100, 100),
+    (300, 300),
+    (1000, 1000),
+    (3000, 3000),
+    (10_000, 10_000),
+    (30_000, 30_000),
+    (100_000, 100_000),
+    (1_000_000, 10_000),
+    (10_000, 1_000_000),
+];
+
 /// The runs of a suite.
 pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> {
     let run = |case, d, f32, (m, n)| Run { case, d, f32, m, n };
@@ -71,6 +84,10 @@ pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> 
         "shapes" => SHAPES
             .iter()
             .map(|&size| run("gauss", 3, true, size))
+            .collect(),
+        "scaling" => [true, false]
+            .into_iter()
+            .flat_map(|f32| SCALING.iter().map(move |&size| run("gauss", 3, f32, size)))
             .collect(),
         "more" => [true, false]
             .into_iter()
@@ -108,7 +125,7 @@ pub(crate) fn suite(name: &str, m: usize, n: usize) -> Result<Vec<Run>, String> 
         "dims" => return Err("the suite dims needs the feature `sweep`".to_owned()),
         _ => {
             return Err(format!(
-                "there is no suite {name}; there are baseline, more, expanded, shapes and dims"
+                "there is no suite {name}; there are baseline, more, expanded, shapes, scaling and dims"
             ));
         }
     })
