@@ -48,7 +48,28 @@ enum Numbers<'a, T> {
     /// Here: one number.
     One(T),
     /// On a device, row-major: rows × r × c.
-    Device(&'static Gpu, DeviceNumbers, [usize; 3]),
+    Device(OnDevice),
+}
+
+/// Numbers on a device.
+#[derive(Clone, Debug)]
+struct OnDevice {
+    gpu: &'static Gpu,
+    numbers: DeviceNumbers,
+    dim: [usize; 3],
+    /// Of complex ones, how they lie.
+    split: Option<Split>,
+    /// Whether they are complex matrices.
+    matrices: bool,
+}
+
+/// How many complex numbers of an array on a device lie together, first their real parts and then the imaginary ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// In the array.
+    pub(crate) found: usize,
+    /// For the formula: those of a row or of a parameter.
+    pub(crate) wanted: usize,
 }
 
 impl<'a, T: Float> Rows<'a, T> {
@@ -88,14 +109,38 @@ impl<'a, T: Float> Rows<'a, T> {
     /// From an array on a device, of this shape as rows.
     fn device<D: Dimension>(array: &DeviceArray<T, D>, dim: [usize; 3]) -> Self {
         Rows {
-            data: Numbers::Device(array.gpu(), array.numbers().clone(), dim),
+            data: Numbers::Device(OnDevice {
+                gpu: array.gpu(),
+                numbers: array.numbers().clone(),
+                dim,
+                split: None,
+                matrices: false,
+            }),
+        }
+    }
+    /// The same of complex numbers, as many of which are a row as `together`.
+    fn complex_device<D: Dimension>(
+        array: &DeviceArray<Complex<T>, D>,
+        dim: [usize; 3],
+        together: usize,
+        matrices: bool,
+    ) -> Self {
+        let (found, wanted) = (array.split(), together);
+        Rows {
+            data: Numbers::Device(OnDevice {
+                gpu: array.gpu(),
+                numbers: array.numbers().clone(),
+                dim,
+                split: Some(Split { found, wanted }),
+                matrices,
+            }),
         }
     }
 
     /// Number of rows, and the two dimensions of a row.
     pub(crate) fn dim(&self) -> (usize, usize, usize) {
         match &self.data {
-            Numbers::Device(_, _, [rows, r, c]) => (*rows, *r, *c),
+            Numbers::Device(there) => there.dim.into(),
             _ => self.source().dim(),
         }
     }
@@ -103,7 +148,15 @@ impl<'a, T: Float> Rows<'a, T> {
     /// Where on a device the numbers are.
     pub(crate) fn on_device(&self) -> Option<&DeviceNumbers> {
         match &self.data {
-            Numbers::Device(_, numbers, _) => Some(numbers),
+            Numbers::Device(there) => Some(&there.numbers),
+            _ => None,
+        }
+    }
+
+    /// How the parts of complex numbers on a device lie, where that is not as the formula reads them.
+    pub(crate) fn split(&self) -> Option<Split> {
+        match &self.data {
+            Numbers::Device(there) => there.split.filter(|split| split.found != split.wanted),
             _ => None,
         }
     }
@@ -111,7 +164,7 @@ impl<'a, T: Float> Rows<'a, T> {
     /// The device that holds the numbers.
     pub(crate) fn gpu(&self) -> Option<&'static Gpu> {
         match &self.data {
-            Numbers::Device(gpu, ..) => Some(gpu),
+            Numbers::Device(there) => Some(there.gpu),
             _ => None,
         }
     }
@@ -148,15 +201,18 @@ impl<'a, T: Float> Rows<'a, T> {
             Shape::Matrix(a, b) => (r, c) == (a, b),
         };
         if !fits {
-            let (expected, found) = match (&self.data, input.shape) {
+            let of_matrices = match &self.data {
+                Numbers::Complex(_) | Numbers::OwnedComplex(..) => Some(false),
+                Numbers::ComplexMatrix(_) | Numbers::OwnedComplexMatrix(..) => Some(true),
+                Numbers::Device(there) => there.split.map(|_| there.matrices),
+                _ => None,
+            };
+            let (expected, found) = match (of_matrices, input.shape) {
                 // In complex numbers, as the caller sees them.
-                (Numbers::Complex(_) | Numbers::OwnedComplex(..), Shape::Matrix(_, d)) => {
-                    (Shape::Vector(d), Shape::Vector(c))
+                (Some(false), Shape::Matrix(_, d)) => (Shape::Vector(d), Shape::Vector(c)),
+                (Some(true), Shape::Matrix(a, b)) => {
+                    (Shape::Matrix(a / 2, b), Shape::Matrix(r / 2, c))
                 }
-                (
-                    Numbers::ComplexMatrix(_) | Numbers::OwnedComplexMatrix(..),
-                    Shape::Matrix(a, b),
-                ) => (Shape::Matrix(a / 2, b), Shape::Matrix(r / 2, c)),
                 (_, expected @ Shape::Matrix(..)) => (expected, Shape::Matrix(r, c)),
                 (_, expected) => (expected, Shape::Vector(c)),
             };
@@ -188,7 +244,7 @@ impl<'a, T: Float> Rows<'a, T> {
 /// | `[T; D]` ([`Vector`]) | `&Array2<T>` of D columns, any `ArrayView2<T>`, `&[[T; D]]`, `&Vec<[T; D]>`, `&[[T; D]; N]`, `&DeviceArray2<T>` |
 /// | `[[T; C]; R]` ([`Matrix`]) | `&Array3<T>` of shape (rows, R, C), any `ArrayView3<T>`, `&[[[T; C]; R]]`, `&Vec<[[T; C]; R]>`, `&[[[T; C]; R]; N]`, `&DeviceArray3<T>` |
 ///
-/// and references to these references. Views may have any strides; nothing is copied.
+/// and references to these references. `Complex<T>` takes the same of `Complex<T>`. Views may have any strides; nothing is copied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read as rows of `{S}` of `{T}`",
     label = "expected rows of `{S}` of `{T}`",

@@ -100,10 +100,7 @@ impl<T> Value<T> {
     where
         T: Copy,
     {
-        let shape = match self.shape {
-            Shape::Matrix(_, n) => Shape::Vector(n),
-            _ => Shape::Scalar,
-        };
+        let shape = complex(self.shape);
         self.complex_of(shape)
     }
     /// The same of matrices, whose parts are one above the other.
@@ -111,10 +108,8 @@ impl<T> Value<T> {
     where
         T: Copy,
     {
-        match self.shape {
-            Shape::Matrix(r, c) => self.complex_of(Shape::Matrix(r / 2, c)),
-            _ => panic!("the output does not hold complex matrices"),
-        }
+        let shape = complex_matrix(self.shape);
+        self.complex_of(shape)
     }
     fn complex_of(self, shape: Shape) -> (Option<usize>, Shape, Vec<Complex<T>>)
     where
@@ -156,10 +151,44 @@ impl<T: Float> Value<T> {
     pub(crate) fn device_array<E, D: Dimension>(self) -> DeviceArray<E, D> {
         match self.data {
             Data::Device(gpu, numbers) => {
-                DeviceArray::new(gpu, numbers, dimension(self.rows, self.shape))
+                DeviceArray::new(gpu, numbers, dimension(self.rows, self.shape), 1)
             }
             _ => panic!("the output is not on a device"),
         }
+    }
+    /// As an array of complex numbers or vectors on the device that it is on.
+    pub(crate) fn complex_device_array<D: Dimension>(self) -> DeviceArray<Complex<T>, D> {
+        let shape = complex(self.shape);
+        self.device_array_of(shape)
+    }
+    /// As an array of complex matrices on the device that it is on.
+    pub(crate) fn complex_device_matrices<D: Dimension>(self) -> DeviceArray<Complex<T>, D> {
+        let shape = complex_matrix(self.shape);
+        self.device_array_of(shape)
+    }
+    fn device_array_of<D: Dimension>(self, shape: Shape) -> DeviceArray<Complex<T>, D> {
+        match self.data {
+            Data::Device(gpu, numbers) => {
+                DeviceArray::new(gpu, numbers, dimension(self.rows, shape), shape.len())
+            }
+            _ => panic!("the output is not on a device"),
+        }
+    }
+}
+
+/// The shape of complex numbers or vectors, whose parts are two numbers or vectors side by side.
+fn complex(parts: Shape) -> Shape {
+    match parts {
+        Shape::Matrix(_, n) => Shape::Vector(n),
+        _ => Shape::Scalar,
+    }
+}
+
+/// The shape of complex matrices, whose parts are one above the other.
+fn complex_matrix(parts: Shape) -> Shape {
+    match parts {
+        Shape::Matrix(r, c) => Shape::Matrix(r / 2, c),
+        _ => panic!("the output does not hold complex matrices"),
     }
 }
 

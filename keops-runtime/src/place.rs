@@ -1,7 +1,7 @@
 //! [`Place`]: where the results of a call are left, on the host or on a device, as a type.
 use std::fmt::Debug;
 
-use ndarray::{Array, Dimension, Ix0, Ix1};
+use ndarray::{Array, Dimension, Ix0};
 use num_complex::Complex;
 
 use crate::cuda::DeviceArray;
@@ -55,7 +55,7 @@ mod sealed {
 #[derive(Clone, Copy, Debug)]
 pub enum Host {}
 
-/// Results stay on the device that made them, as [`DeviceArray`]s of `T` or, for indices, of `u32`.
+/// Results stay on the device that made them, as [`DeviceArray`]s of `T`, of `Complex<T>` or, for indices, of `u32`.
 #[derive(Clone, Copy, Debug)]
 pub enum Device {}
 
@@ -93,20 +93,17 @@ impl Place for Device {
     type Scalar<E: Clone + Debug> = DeviceArray<E, Ix0>;
     type Array<E: Clone + Debug, D: Dimension> = DeviceArray<E, D>;
     type Index = u32;
-    /// The real and the imaginary part.
-    type ComplexScalar<T: Float> = DeviceArray<T, Ix1>;
-    /// Real numbers, with an axis of two, the parts, before the last one of vectors or behind that of the rows.
-    type ComplexArray<T: Float, D: Dimension> = DeviceArray<T, D::Larger>;
-    /// Real matrices, of twice as many rows: the real parts above the imaginary ones.
-    type ComplexMatrices<T: Float, D: Dimension> = DeviceArray<T, D>;
-    fn complex_matrices<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<T, D> {
-        value.device_array()
+    type ComplexScalar<T: Float> = DeviceArray<Complex<T>, Ix0>;
+    type ComplexArray<T: Float, D: Dimension> = DeviceArray<Complex<T>, D>;
+    type ComplexMatrices<T: Float, D: Dimension> = DeviceArray<Complex<T>, D>;
+    fn complex_matrices<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<Complex<T>, D> {
+        value.complex_device_matrices()
     }
-    fn complex_scalar<T: Float>(value: Value<T>) -> DeviceArray<T, Ix1> {
-        value.device_array()
+    fn complex_scalar<T: Float>(value: Value<T>) -> DeviceArray<Complex<T>, Ix0> {
+        value.complex_device_array()
     }
-    fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<T, D::Larger> {
-        value.device_array()
+    fn complex_array<T: Float, D: Dimension>(value: Value<T>) -> DeviceArray<Complex<T>, D> {
+        value.complex_device_array()
     }
     fn scalar<T: Float>(value: Value<T>) -> DeviceArray<T, Ix0> {
         value.device_array()

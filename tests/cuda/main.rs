@@ -8,6 +8,7 @@ mod harness;
 
 mod arrays;
 mod complex;
+mod complex_arrays;
 mod derivatives;
 mod driver;
 mod failures;

@@ -113,10 +113,7 @@ fn tangent(item: &Compiled, names: &ItemNames, memory: Memory) -> TokenStream {
         quote!(#[doc = #doc] pub #field: Option<#ty>)
     });
     let rows = inputs.iter().zip(&fields).map(|(input, field)| {
-        let ty = match memory {
-            Memory::Host => input.ty(),
-            Memory::Device => Type::real(input.shape),
-        };
+        let ty = input.ty();
         let is_scalar = ty.shape == Shape::Scalar;
         // Any number of columns: the type has no const parameters, and its fields do not say it either.
         let shape = match ty.shape {

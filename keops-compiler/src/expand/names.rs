@@ -106,13 +106,8 @@ pub(super) enum Memory {
 }
 
 /// The type of a tangent field: what `&array` of the variable's rank coerces to, or a number.
-///
-/// On a device a complex value is a real one that holds both parts.
 pub(super) fn tangent_type(input: &Input, memory: Memory) -> TokenStream {
-    let ty = match memory {
-        Memory::Host => input.ty(),
-        Memory::Device => Type::real(input.shape),
-    };
+    let ty = input.ty();
     let element = if ty.element == Element::Complex {
         quote!(k::Complex<T>)
     } else {
@@ -124,7 +119,7 @@ pub(super) fn tangent_type(input: &Input, memory: Memory) -> TokenStream {
             let dimension = dimension(axes);
             match memory {
                 Memory::Host => quote!(&'t k::ndarray::ArrayRef<#element, #dimension>),
-                Memory::Device => quote!(&'t k::DeviceArray<T, #dimension>),
+                Memory::Device => quote!(&'t k::DeviceArray<#element, #dimension>),
             }
         }
     }

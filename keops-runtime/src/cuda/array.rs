@@ -1,14 +1,17 @@
 //! [`DeviceArray`]: numbers that stay on a device between calls.
+use std::collections::TryReserveError;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use ndarray::{Array, ArrayRef, Dimension, Ix0, Ix1, Ix2, Ix3};
+use num_complex::Complex;
 
 use super::gpu::{self, Gpu};
 use super::memory::{Block, Kind};
 use super::transfer::{Traffic, chunks};
 use crate::error::Error;
+use crate::float::Float;
 
 /// A part of a block of memory on a device, or of none.
 #[derive(Clone, Debug, Default)]
@@ -46,19 +49,85 @@ impl PartialEq for Numbers {
     }
 }
 
-/// What a [`DeviceArray`] can hold: `f32`, `f64`, and `u32` for indices.
+/// What a [`DeviceArray`] can hold: `f32`, `f64`, `Complex` of them, and `u32` for indices.
 pub trait Element: Copy + fmt::Debug + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
-    pub trait Sealed {}
+    use std::collections::TryReserveError;
+
+    /// How elements are numbers in memory: the first parts of as many elements as lie together (`split`), then their other ones.
+    pub trait Sealed: Sized {
+        /// A number.
+        type Number: Copy;
+        /// Numbers of an element.
+        const PARTS: usize;
+        /// One of an element's numbers.
+        fn part(&self, n: usize) -> Self::Number;
+        /// The elements of numbers in memory.
+        fn join(numbers: Vec<Self::Number>, split: usize) -> Result<Vec<Self>, TryReserveError>;
+    }
 }
 macro_rules! elements {
     ($($t:ty)*) => {$(
-        impl sealed::Sealed for $t {}
+        impl sealed::Sealed for $t {
+            type Number = $t;
+            const PARTS: usize = 1;
+            fn part(&self, _: usize) -> $t {
+                *self
+            }
+            fn join(numbers: Vec<$t>, _: usize) -> Result<Vec<$t>, TryReserveError> {
+                Ok(numbers)
+            }
+        }
         impl Element for $t {}
     )*};
 }
 elements!(f32 f64 u32);
+
+impl<T: Float> sealed::Sealed for Complex<T> {
+    type Number = T;
+    const PARTS: usize = 2;
+    fn part(&self, n: usize) -> T {
+        if n == 0 { self.re } else { self.im }
+    }
+    fn join(numbers: Vec<T>, split: usize) -> Result<Vec<Self>, TryReserveError> {
+        let mut joined = Vec::new();
+        joined.try_reserve_exact(numbers.len() / 2)?;
+        for row in numbers.chunks_exact(2 * split.max(1)) {
+            let (re, im) = row.split_at(split);
+            joined.extend(re.iter().zip(im).map(|(&re, &im)| Complex { re, im }));
+        }
+        Ok(joined)
+    }
+}
+impl<T: Float> Element for Complex<T> {}
+
+/// The numbers of elements in the order of memory.
+fn numbers<'e, T: Element>(
+    mut elements: impl Iterator<Item = &'e T>,
+    split: usize,
+) -> impl Iterator<Item = T::Number> {
+    let (mut together, mut at) = (Vec::new(), 0);
+    std::iter::from_fn(move || {
+        if T::PARTS == 1 {
+            return elements.next().map(|element| element.part(0));
+        }
+        if at == T::PARTS * together.len() {
+            together.clear();
+            together.extend(elements.by_ref().take(split));
+            at = 0;
+        }
+        let element: &T = together.get(at.checked_rem(together.len())?)?;
+        let number = element.part(at / together.len());
+        at += 1;
+        Some(number)
+    })
+}
+
+/// How many elements lie together in an array of rows.
+fn of_rows(shape: &[usize]) -> usize {
+    shape.iter().skip(1).product()
+}
 
 /// An array in the memory of a CUDA device, row-major.
 ///
@@ -66,7 +135,7 @@ elements!(f32 f64 u32);
 /// `on_device`. The numbers do not change; a clone shares them. Work on a device is done in order, so an array may be used
 /// before its numbers are there; [`to_host`](DeviceArray::to_host) waits.
 ///
-/// Indices are `u32`, with `u32::MAX` where there is none.
+/// Indices are `u32`, with `u32::MAX` where there is none. Complex values are `Complex<f32>` or `Complex<f64>`.
 ///
 /// ```
 /// use keops_runtime::cuda::DeviceArray;
@@ -82,6 +151,8 @@ pub struct DeviceArray<T, D> {
     gpu: &'static Gpu,
     numbers: Numbers,
     dim: D,
+    /// How many complex elements lie together, first their real parts and then the imaginary ones: those of a row, or all.
+    split: usize,
     element: PhantomData<T>,
 }
 
@@ -100,6 +171,7 @@ impl<T, D: Clone> Clone for DeviceArray<T, D> {
             gpu: self.gpu,
             numbers: self.numbers.clone(),
             dim: self.dim.clone(),
+            split: self.split,
             element: PhantomData,
         }
     }
@@ -125,36 +197,32 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
             let gpu = gpu::open(device)?;
             let _bound = gpu.bind()?;
             let bytes = array.len() * size_of::<T>();
-            let mut numbers = Numbers::none();
+            let split = of_rows(array.shape());
+            let mut copied = Numbers::none();
             if bytes > 0 {
                 let block = gpu.allocate(Kind::Device, bytes)?;
                 let address = block.address();
-                numbers = Numbers::part(Arc::new(block), 0);
+                copied = Numbers::part(Arc::new(block), 0);
                 let mut traffic = Traffic::new(gpu);
-                let mut elements = array.iter();
+                let mut numbers = numbers(array.iter(), split);
                 for chunk in chunks(bytes) {
                     let fill = |at: *mut u8| {
-                        let to: *mut T = at.cast();
-                        for (n, x) in elements
+                        let to: *mut T::Number = at.cast();
+                        for (n, x) in numbers
                             .by_ref()
-                            .take(chunk.len() / size_of::<T>())
+                            .take(chunk.len() / size_of::<T::Number>())
                             .enumerate()
                         {
-                            // SAFETY: the chunk has room for as many elements, and starts where `T` is aligned.
-                            unsafe { to.add(n).write(*x) };
+                            // SAFETY: the chunk has room for as many numbers, and starts where they are aligned.
+                            unsafe { to.add(n).write(x) };
                         }
                     };
-                    // SAFETY: the block has all bytes; a chunk is filled, since the array has as many elements left.
+                    // SAFETY: the block has all bytes; a chunk is filled, since the array has as many numbers left.
                     unsafe { traffic.upload(address + chunk.start as u64, chunk.len(), fill)? };
                 }
                 traffic.wait()?;
             }
-            Ok(DeviceArray {
-                gpu,
-                numbers,
-                dim: array.raw_dim(),
-                element: PhantomData,
-            })
+            Ok(DeviceArray::new(gpu, copied, array.raw_dim(), split))
         };
         copy().map_err(|failure: super::driver::Failure| failure.of(NAME))
     }
@@ -166,13 +234,14 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
     pub fn to_host(&self) -> Result<Array<T, D>, Error> {
         const NAME: &str = "DeviceArray::to_host";
         let count = self.dim.size();
-        let mut host: Vec<T> = Vec::new();
-        host.try_reserve_exact(count)
-            .map_err(|_| Error::OutOfMemory {
-                function: NAME,
-                purpose: "of output",
-                bytes: count.saturating_mul(size_of::<T>()),
-            })?;
+        let out_of_memory = |_| Error::OutOfMemory {
+            function: NAME,
+            purpose: "of output",
+            bytes: count.saturating_mul(size_of::<T>()),
+        };
+        let mut host: Vec<T::Number> = Vec::new();
+        host.try_reserve_exact(count * T::PARTS)
+            .map_err(out_of_memory)?;
         let mut copy = || {
             let _bound = self.gpu.bind()?;
             let mut traffic = Traffic::new(self.gpu);
@@ -187,7 +256,7 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
                 if traffic.is_full() || chunk.end == count * size_of::<T>() {
                     traffic.wait_for(&arriving, |n, from| {
                         let bytes = arriving[n].bytes;
-                        // SAFETY: room for all elements was reserved, and pieces come one after another.
+                        // SAFETY: room for all numbers was reserved, and pieces come one after another.
                         unsafe {
                             let to = host.as_mut_ptr().cast::<u8>().add(done);
                             to.copy_from_nonoverlapping(from, bytes);
@@ -200,9 +269,10 @@ impl<T: Element, D: Dimension> DeviceArray<T, D> {
             Ok(())
         };
         copy().map_err(|failure: super::driver::Failure| failure.of(NAME))?;
-        // SAFETY: all elements have been written.
-        unsafe { host.set_len(count) };
-        Ok(Array::from_shape_vec(self.dim.clone(), host)
+        // SAFETY: all numbers have been written.
+        unsafe { host.set_len(count * T::PARTS) };
+        let elements = T::join(host, self.split).map_err(out_of_memory)?;
+        Ok(Array::from_shape_vec(self.dim.clone(), elements)
             .expect("as many elements as the shape has"))
     }
 }
@@ -233,14 +303,19 @@ impl<T, D: Dimension> DeviceArray<T, D> {
         self.len() == 0
     }
 
-    /// From numbers that are on the device.
-    pub(crate) fn new(gpu: &'static Gpu, numbers: Numbers, dim: D) -> Self {
+    /// From numbers that are on the device, of so many elements whose parts lie together.
+    pub(crate) fn new(gpu: &'static Gpu, numbers: Numbers, dim: D, split: usize) -> Self {
         DeviceArray {
             gpu,
             numbers,
             dim,
+            split,
             element: PhantomData,
         }
+    }
+
+    pub(crate) fn split(&self) -> usize {
+        self.split
     }
 
     pub(crate) fn gpu(&self) -> &'static Gpu {

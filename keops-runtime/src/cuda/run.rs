@@ -7,6 +7,7 @@
 //! Invariant: a result does not depend on how rows are shared: a row is one thread's, and into how many parts its inner
 //! rows are split is decided for the whole problem.
 mod download;
+mod place;
 mod upload;
 
 use std::ops::Range;
@@ -82,6 +83,7 @@ pub(crate) fn run<T: Float>(
         _ => None,
     };
     let mut run = Run::new(call, gpus);
+    run.place_inputs()?;
     run.upload()?;
     for pass in 0..call.function.passes.len() {
         if run.live[pass] {
@@ -132,7 +134,6 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
             layouts,
         };
         run.find_live();
-        run.place_inputs();
         run
     }
 
@@ -166,18 +167,6 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
                 if let Parameter::Slot(slot) = *parameter {
                     needed[slot] = true;
                 }
-            }
-        }
-    }
-
-    /// Inputs that are on the device already.
-    fn place_inputs(&mut self) {
-        for (slot, rows) in self.call.inputs.iter().enumerate() {
-            if let Some(numbers) = rows.on_device() {
-                self.slots[slot][0] = Some(Piece {
-                    numbers: numbers.clone(),
-                    rows: 0..self.rows(slot),
-                });
             }
         }
     }
