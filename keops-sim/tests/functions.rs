@@ -376,6 +376,41 @@ fn double_precision_is_that_of_the_host() {
     }
 }
 
+/// erf and erfc at f64, against a table to twice the precision (`erf.txt` says how it was made), within the bounds that the host's
+/// keep.
+#[test]
+fn double_erf_and_erfc_are_accurate() {
+    let bits = |text: &str| f64::from_bits(u64::from_str_radix(text, 16).expect("a bit pattern"));
+    let table: Vec<Vec<f64>> = include_str!("erf.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split(' ').map(bits).collect())
+        .collect();
+    assert!(table.len() > 200);
+    let points: Vec<(f64, f64)> = table.iter().map(|row| (row[0], 1.0)).collect();
+    let mut largest = [0f64; 2];
+    for (row, ours) in table.iter().zip(run("double", &points, Bias::Nearest)) {
+        for (n, (function, bound)) in [(20, 1.35), (21, 1.65)].into_iter().enumerate() {
+            let (exact, rest) = (row[1 + 2 * n], row[2 + 2 * n]);
+            // The distance to the next larger number, among subnormal ones too.
+            let ulp = f64::from_bits(exact.abs().to_bits() + 1) - exact.abs();
+            let error = ((ours[function] - exact) - rest).abs() / ulp;
+            largest[n] = largest[n].max(error);
+            assert!(
+                error <= bound,
+                "{} at {:e}: {:e}, not {exact:e}: {error} ulp",
+                NAMES[function],
+                row[0],
+                ours[function]
+            );
+        }
+    }
+    println!(
+        "double erf: {:.2} ulp, erfc: {:.2} ulp",
+        largest[0], largest[1]
+    );
+}
+
 #[test]
 fn default_functions_keep_their_bounds() {
     check("precise", default_bounds);
