@@ -190,6 +190,9 @@ fn comparisons() {
         ("setp.lt.s32 %r|%p, %aw, %bw;", false),
         ("not.pred %p, %q;", true),
         ("mov.pred %p, %q;", false),
+        ("mov.pred %p, 0;", false),
+        ("mov.pred %p, -1;", true),
+        ("setp.lt.s32 %p, %aw, %bw; and.pred %p, %p, -1;", true),
         ("setp.lt.s32 %p, %aw, %bw; and.pred %p, %p, %q;", false),
     ] {
         assert_eq!(holds(instruction, minus, 3, 0), result, "{instruction}");

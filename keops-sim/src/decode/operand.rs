@@ -60,9 +60,9 @@ impl Lower<'_> {
             Operand::Symbol(id, offset) if matches!(ty.size(), 4 | 8) && !ty.is_float() => {
                 return self.address_of(id, offset);
             }
-            Operand::Int(value) if !ty.is_float() && ty != Type::Pred => {
-                crate::math::convert::truncate(value, ty)
-            }
+            // As in C (PTX ISA, predicate constants).
+            Operand::Int(value) if ty == Type::Pred => u64::from(value != 0),
+            Operand::Int(value) if !ty.is_float() => crate::math::convert::truncate(value, ty),
             Operand::F32(bits) if matches!(ty, Type::F32 | Type::B32) => u64::from(bits),
             Operand::F64(bits) if matches!(ty, Type::F64 | Type::B64) => bits,
             Operand::Decimal(value) if ty == Type::F32 => u64::from((value as f32).to_bits()),
