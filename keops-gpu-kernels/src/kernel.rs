@@ -191,19 +191,26 @@ pub trait Kernel<T: Real>: Copy + 'static {
     fn bounds<P: Numbers<T>>(p: &P, first: i64, last: i64, n: i64) -> (i64, i64) {
         (0, n)
     }
-    /// Computes the derived parameter columns from the raw ones: reads `p` and writes columns from `PARAMS` on.
+    /// Computes the derived parameter columns from the raw ones: reads `p` and writes columns from `PARAMS` on. By default there are
+    /// none.
+    #[inline(always)]
+    #[allow(unused_variables, reason = "names for those who override it")]
     fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
         s: S,
         p: &mut P,
         work: &mut Z,
-    );
-    /// Computes the derived outer columns: reads and writes `x`, from column `OUTER` on.
+    ) {
+    }
+    /// Computes the derived outer columns: reads and writes `x`, from column `OUTER` on. By default there are none.
+    #[inline(always)]
+    #[allow(unused_variables, reason = "names for those who override it")]
     fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         s: S,
         p: &P,
         x: &mut X,
         work: &mut Z,
-    );
+    ) {
+    }
     /// Computes the inner columns that the pair part reads: reads raw columns of `y`, writes all columns of `used`.
     fn prepare_inner<
         S: Isa<T = T>,

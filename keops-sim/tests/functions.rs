@@ -29,12 +29,6 @@ impl<T: Real> Kernel<T> for Functions {
     type State<A: Copy> = [A; 1];
     type Work<A: Copy> = [A; 0];
     #[inline(always)]
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &mut P, _work: &mut Z) {}
-    #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S, _p: &P, _x: &mut X, _work: &mut Z,
-    ) {}
-    #[inline(always)]
     fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(
         _s: S, _p: &P, _y: &Y, _used: &mut W, _work: &mut Z,
     ) {}

@@ -141,6 +141,11 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
     for ((signature, stmts), ((sink, (work, _)), stay)) in
         SIGNATURES.iter().zip(functions).zip(accessors)
     {
+        // The trait has these.
+        let has_default = ["prepare_params<", "prepare_outer<"].map(|f| signature.starts_with(f));
+        if stmts.is_empty() && has_default.contains(&true) {
+            continue;
+        }
         function(&mut out, t, signature, |o| {
             write_block(
                 o,

@@ -45,10 +45,6 @@ macro_rules! pass {
             type State<A: Copy> = [A; $words];
             type Work<A: Copy> = [A; 0];
             #[inline(always)]
-            fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &mut P, _work: &mut Z) {}
-            #[inline(always)]
-            fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &P, _x: &mut X, _work: &mut Z) {}
-            #[inline(always)]
             fn prepare_inner<S: Isa<T = T>, P: Columns<S::F>, Y: Columns<S::F>, W: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &P, y: &Y, used: &mut W, _work: &mut Z) {
                 let mut c = 0;
                 while c < $inner {
@@ -278,14 +274,6 @@ impl<T: Real, const D: usize> Kernel<T> for Long<D> {
         p.put(1, s.log(s.abs(p.get(0))));
     }
     #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S,
-        _p: &P,
-        _x: &mut X,
-        _work: &mut Z,
-    ) {
-    }
-    #[inline(always)]
     fn prepare_inner<
         S: Isa<T = T>,
         P: Columns<S::F>,
@@ -383,13 +371,6 @@ impl<T: Real> Kernel<T> for Prepared {
     const ACCUMULATORS: usize = 1;
     type State<A: Copy> = [A; 1];
     type Work<A: Copy> = [A; 0];
-    #[inline(always)]
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S,
-        _p: &mut P,
-        _work: &mut Z,
-    ) {
-    }
     #[inline(always)]
     fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
         s: S,
@@ -497,14 +478,6 @@ impl<T: Real> Kernel<T> for Parameters {
         _work: &mut Z,
     ) {
         p.put(20, s.mul(p.get(0), p.get(0)));
-    }
-    #[inline(always)]
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S,
-        _p: &P,
-        _x: &mut X,
-        _work: &mut Z,
-    ) {
     }
     #[inline(always)]
     fn prepare_inner<

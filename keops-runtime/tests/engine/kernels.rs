@@ -48,10 +48,7 @@ macro_rules! kernel {
     (@prepare_params $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
         kernel!(@prepare_params $($rest)*);
     };
-    (@prepare_params) => {
-        #[inline(always)]
-        fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(_s: S, _p: &mut P, _work: &mut Z) {}
-    };
+    (@prepare_params) => {};
     (@prepare_params ($($argument:ident),*) $body:block) => {};
     (@prepare_outer prepare_outer($s:ident, $p:ident, $x:ident) $body:block $($rest:tt)*) => {
         #[inline(always)]
@@ -65,16 +62,7 @@ macro_rules! kernel {
     (@prepare_outer $other:ident($($argument:ident),*) $body:block $($rest:tt)*) => {
         kernel!(@prepare_outer $($rest)*);
     };
-    (@prepare_outer) => {
-        #[inline(always)]
-        fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
-            _s: S,
-            _p: &P,
-            _x: &mut X,
-            _work: &mut Z,
-        ) {
-        }
-    };
+    (@prepare_outer) => {};
     (@prepare_outer ($($argument:ident),*) $body:block) => {};
     (@prepare_inner prepare_inner($s:ident, $p:ident, $y:ident, $used:ident) $body:block $($rest:tt)*) => {
         #[inline(always)]

@@ -38,19 +38,6 @@ impl<T: Real, const EXP: bool> Kernel<T> for Hat<EXP> {
     type State<A: Copy> = [A; 1];
     type Work<A: Copy> = [A; 0];
 
-    fn prepare_params<S: Isa<T = T>, P: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S,
-        _p: &mut P,
-        _work: &mut Z,
-    ) {
-    }
-    fn prepare_outer<S: Isa<T = T>, P: Columns<S::F>, X: ColumnsMut<S::F>, Z: Words<S::F>>(
-        _s: S,
-        _p: &P,
-        _x: &mut X,
-        _work: &mut Z,
-    ) {
-    }
     fn prepare_inner<
         S: Isa<T = T>,
         P: Columns<S::F>,
