@@ -1,4 +1,4 @@
-//! Which pairs a pass has anything to add for: [`lists`], from cotangents of the rows that reductions chose.
+//! Which pairs a pass has anything to add for: `lists`, from cotangents of the rows that reductions chose.
 //!
 //! Where every term of a pass is a sum's and structurally zero but for the rows that an earlier pass has left the indices of
 //! (the derivative of a minimum), those indices list the pairs that matter: M of M·N, or K times as many. An engine may run
