@@ -4,7 +4,7 @@
 //! CPU engine runs listed pairs only, on every instruction set; at the smaller ones it runs all pairs.
 
 use keops::__private::Level;
-use keops::ndarray::{Array1, Array2, Axis};
+use keops::ndarray::{Array1, Array2, Array3, Axis};
 use keops::{Error, keops};
 
 keops! {
@@ -15,6 +15,12 @@ keops! {
     fn apart(x_i: [f64; 3], y_j: [f64; 3], s: f64) = max_j s * (x_i - y_j) * y_j;
     fn both(x_i: [f64; 3], y_j: [f64; 3]) = (min_j sqdist(x_i, y_j)) - (max_j sqdist(x_i, y_j));
     fn least_inverse(x_i: [f64; 3], y_j: [f64; 3]) = min_j x_i[0] / y_j[0];
+    // Vectors: a row may be chosen for one number and be infinite in another.
+    fn least_quotients(x_i: [f64; 2], y_j: [f64; 2]) = min_j x_i / y_j;
+    fn one_of_quotients(x_i: [f64; 2], y_j: [f64; 2]) = kmin_j::<1> x_i / y_j;
+    fn two_of_quotients(x_i: [f64; 2], y_j: [f64; 2]) = kmin_j::<2> x_i / y_j;
+    fn mixed(x_i: f64, y_j: [f64; 2]) = min_j [x_i / y_j[0], x_i / y_j[1]];
+    fn joined(x_i: f64, y_j: [f64; 2]) = max_j concat(x_i * y_j[0], -x_i / y_j[1]);
     // Derivatives of derivatives: along a direction, and of a gradient.
     fn along = jvp(nearest, y_j);
     fn slope = grad(nearest, x_i);
@@ -271,4 +277,45 @@ fn derivatives_of_derivatives() -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn numbers_that_were_not_chosen_add_nothing() {
+    for n in [3, 3400] {
+        let m = 60;
+        // The first two rows have the least quotients of a number each, and a division by zero in the other.
+        let mut y = Array2::from_elem((n, 2), 0.5);
+        y.row_mut(0).assign(&Array1::from(vec![2.0, 0.0]));
+        y.row_mut(1).assign(&Array1::from(vec![0.0, 2.0]));
+        let x = Array2::ones((m, 2));
+        let mut expected = Array2::zeros((n, 2));
+        (expected[[0, 0]], expected[[1, 1]]) = (-15.0, -15.0);
+        let half = Array2::from_elem((m, 2), 0.5);
+        let g = least_quotients(&x, &y).vjp(&Array2::ones((m, 2))).unwrap();
+        same(&g.y_j, &expected, "min");
+        same(&g.x_i, &half, "min, x");
+        let g = one_of_quotients(&x, &y)
+            .vjp(&Array3::ones((m, 1, 2)))
+            .unwrap();
+        same(&g.y_j, &expected, "kmin::<1>");
+        same(&g.x_i, &half, "kmin::<1>, x");
+        let scalars = Array1::ones(m);
+        let g = mixed(&scalars, &y).vjp(&Array2::ones((m, 2))).unwrap();
+        same(&g.y_j, &expected, "numbers in brackets");
+        assert_eq!(g.x_i, scalars, "numbers in brackets, x");
+        // The largest product is the first row's, and so is the quotient −1/y of the largest |y|; the second row divides by 2.
+        let g = joined(&scalars, &y).vjp(&Array2::ones((m, 2))).unwrap();
+        let mut expected = Array2::zeros((n, 2));
+        (expected[[0, 0]], expected[[1, 1]]) = (60.0, 15.0);
+        same(&g.y_j, &expected, "concat");
+        assert_eq!(g.x_i, Array1::from_elem(m, 1.5), "concat, x");
+        // The second least are those of the third row, at 1/2.
+        let mut e = Array3::zeros((m, 2, 2));
+        e.index_axis_mut(Axis(1), 1).fill(1.0);
+        let g = two_of_quotients(&x, &y).vjp(&e).unwrap();
+        let mut expected = Array2::zeros((n, 2));
+        expected.row_mut(2).fill(-240.0);
+        same(&g.y_j, &expected, "kmin::<2>");
+        same(&g.x_i, &Array2::from_elem((m, 2), 2.0), "kmin::<2>, x");
+    }
 }

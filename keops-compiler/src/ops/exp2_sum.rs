@@ -53,13 +53,12 @@ pub fn from_exp(g: &mut Graph, a: NodeId) -> Option<NodeId> {
         hoisted: vec![],
         sum: None,
     };
-    if !factors.split(g, a, false) {
+    if !factors.split(g, a, false) || !PLAIN.contains(&factors.coefficient.abs()) {
         return None;
     }
     let sum = factors.sum?;
-    let nonpositive = factors.hoisted.is_empty()
-        && PLAIN.contains(&-factors.coefficient)
-        && is_nonnegative(g, sum);
+    let nonpositive =
+        factors.hoisted.is_empty() && factors.coefficient < 0.0 && is_nonnegative(g, sum);
     let mut coefficient = g.literal(factors.coefficient);
     for (factor, inverse) in factors.hoisted {
         let op = if inverse { &div::OP } else { &mul::OP };
@@ -110,6 +109,28 @@ fn is_rounded_sum(g: &Graph, node: NodeId) -> bool {
         .any(|op| g.as_op(node, op).is_some())
 }
 
+/// Whether a value is proven to have a clear sign bit or to be NaN: 0 but not −0, by which a quotient is negative.
+fn is_positive(g: &Graph, node: NodeId) -> bool {
+    if let Some(value) = g.as_constant(node) {
+        return value > 0.0;
+    }
+    let Kind::Op(op, _) = &g.node(node).kind else {
+        return false;
+    };
+    let args = &g.node(node).args;
+    match op.0.name {
+        "dot" | "mul" if args[0] == args[1] => true,
+        "mul" | "div" => args.iter().all(|&a| is_positive(g, a)),
+        // The sum of −0 and 0 is 0.
+        "add" => {
+            args.iter().all(|&a| is_nonnegative(g, a)) && args.iter().any(|&a| is_positive(g, a))
+        }
+        "sqrt" => is_positive(g, args[0]),
+        "abs" | "exp" | "exp2_sum" | "square" => true,
+        _ => false,
+    }
+}
+
 /// Whether a value is proven to be ≥ 0 or NaN.
 pub fn is_nonnegative(g: &Graph, node: NodeId) -> bool {
     if let Some(value) = g.as_constant(node) {
@@ -121,7 +142,8 @@ pub fn is_nonnegative(g: &Graph, node: NodeId) -> bool {
     let args = &g.node(node).args;
     match op.0.name {
         "dot" | "mul" if args[0] == args[1] => true,
-        "mul" | "add" | "div" | "dot" => args.iter().all(|&a| is_nonnegative(g, a)),
+        "mul" | "add" | "dot" => args.iter().all(|&a| is_nonnegative(g, a)),
+        "div" => is_nonnegative(g, args[0]) && is_positive(g, args[1]),
         "sum" => is_nonnegative(g, args[0]),
         "abs" | "sqrt" | "exp" | "exp2_sum" | "square" | "step" | "relu" => true,
         _ => false,

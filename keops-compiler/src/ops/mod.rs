@@ -54,6 +54,7 @@ pub mod index;
 pub mod index_among;
 pub mod index_eq;
 pub mod index_high;
+pub mod index_in_columns;
 pub mod index_low;
 pub mod index_lt;
 pub mod index_within;
@@ -400,6 +401,7 @@ pub static OPS: &[&Op] = &[
     &stack::OP,
     &diagonal::OP,
     &index_eq::OP,
+    &index_in_columns::OP,
     &index_among::OP,
     &index_lt::OP,
     &index_low::OP,

@@ -70,6 +70,16 @@ pub static OP: Op = Op {
             if let Some(value) = g.as_constant(args[0]) {
                 return Some(g.constant(value, part));
             }
+            // What is structurally zero number by number is so in the block, too.
+            if let Some((condition, value, opposite)) = gate::parts(g, args[0]) {
+                let [condition, value] = [condition, value].map(|v| match g.shape(v) {
+                    Shape::Scalar => Some(v),
+                    _ => try_block(g, v, offset, part),
+                });
+                let opposite = i64::from(opposite);
+                let block = g.apply_with(&gate::OP, &[condition?, value?], &[opposite]);
+                return (g.shape(block) == part).then_some(block);
+            }
             let Kind::Op(inner, inner_params) = g.node(args[0]).kind.clone() else {
                 return None;
             };

@@ -1,7 +1,7 @@
 //! `kmin_j::<K> body`
 
 use super::*;
-use crate::ops::{MAX_NUMBERS, sum, take, vecmat};
+use crate::ops::{MAX_NUMBERS, gate, index_in_columns, sum, take, vecmat};
 
 /// The record.
 pub static REDUCTION: Reduction = Reduction {
@@ -31,7 +31,11 @@ pub static REDUCTION: Reduction = Reduction {
                 Shape::Scalar => g.apply(&sum::OP, &[chosen]),
                 _ => {
                     let ones = g.constant(1.0, Shape::Vector(k));
-                    g.apply(&vecmat::OP, &[ones, chosen])
+                    let sums = g.apply(&vecmat::OP, &[ones, chosen]);
+                    // A number that is among no number's K is structurally zero again, not a sum of zeros.
+                    let row = g.row(axis_of(g, call.node));
+                    let among = g.apply(&index_in_columns::OP, &[row, rows]);
+                    g.apply_with(&gate::OP, &[among, sums], &[0])
                 }
             };
             vec![Some(in_chosen_rows(g, call, rows, cotangent))]

@@ -85,10 +85,9 @@ unsafe fn ordinary(a: __m512d) -> __mmask8 {
 
 /// a / b by the multiply-add units in half of the divider's time, which divides what is not [`ordinary`].
 ///
-/// Newton's iteration from 14 bits gives 1/b to the last place, and a residue in one rounding corrects the quotient (P. Markstein,
-/// Computation of elementary functions on the IBM RISC System/6000 processor, 1990). What is rounded in the end is a/b to
-/// some 2^−105, so that it is the nearest number unless a/b is as close as that to the middle of two. Quotients that close have
-/// long divisors; the one that is no rarity is the number before a power of two, and is left to the divider.
+/// An iteration of third order and one of second order from 14 bits give 1/b to 2^−84 before it is rounded, so that it is the nearest
+/// number, and a residue in one rounding corrects the quotient to the nearest number then (P. Markstein, Computation of elementary
+/// functions on the IBM RISC System/6000 processor, 1990), but for the number before a power of two, which is left to the divider.
 ///
 /// # Safety
 /// The machine has AVX-512.
@@ -103,7 +102,8 @@ unsafe fn quotient(a: __m512d, b: __m512d) -> __m512d {
         }
         let one = _mm512_set1_pd(1.0);
         let mut inverse = _mm512_rcp14_pd(b);
-        inverse = _mm512_fmadd_pd(inverse, _mm512_fnmadd_pd(b, inverse, one), inverse);
+        let rest = _mm512_fnmadd_pd(b, inverse, one);
+        inverse = _mm512_fmadd_pd(inverse, _mm512_fmadd_pd(rest, rest, rest), inverse);
         inverse = _mm512_fmadd_pd(inverse, _mm512_fnmadd_pd(b, inverse, one), inverse);
         let quotient = _mm512_mul_pd(a, inverse);
         _mm512_fmadd_pd(_mm512_fnmadd_pd(b, quotient, a), inverse, quotient)

@@ -131,6 +131,14 @@ macro_rules! primitives {
                         }
                     })
                     .collect();
+                // Found by search: quotients next to the middle of two numbers.
+                let mut pairs = pairs;
+                for (a, b) in [
+                    (6361439728459180.0, 8818213507422079.0),
+                    (8723861364374940.0, 8807243948626173.0),
+                ] {
+                    pairs.extend([(a as $t, b as $t); 16]);
+                }
                 let small: Vec<($t, $t)> = pairs.iter().map(|&(a, b)| (a, a / b)).collect();
                 for m in machines() {
                     for pairs in [&pairs, &small] {
