@@ -63,27 +63,13 @@ token! {
     }
 }
 
-/// The lanes whose magnitude is between 2^−300 and 2^300: the products, residues and approximations of the functions below are then
-/// normal numbers.
-///
-/// # Safety
-/// The machine has AVX-512.
-#[inline(always)]
-unsafe fn ordinary(a: __m512d) -> __mmask8 {
-    const LEAST: i64 = (1023 - 300) << 53;
-    const SPAN: i64 = 600 << 53;
-    // SAFETY: the caller's machine; registers only.
-    unsafe {
-        let bits = _mm512_castpd_si512(a);
-        let magnitude = _mm512_add_epi64(bits, bits);
-        _mm512_cmplt_epu64_mask(
-            _mm512_sub_epi64(magnitude, _mm512_set1_epi64(LEAST)),
-            _mm512_set1_epi64(SPAN),
-        )
-    }
-}
+/// The exponent field of 2^−256.
+const LEAST: i64 = (1023 - 256) << 52;
+/// The bits of an exponent field less [`LEAST`] that are clear where the number is below 2^256 and not below 2^−256, in magnitude: the
+/// products, residues and approximations of the functions below are normal numbers then.
+const BEYOND: i64 = 0b11 << 61;
 
-/// a / b by the multiply-add units in half of the divider's time, which divides what is not [`ordinary`].
+/// a / b by the multiply-add units in two thirds of the divider's time, which divides what is very small or large, not finite, or 0.
 ///
 /// An iteration of third order and one of second order from 14 bits give 1/b to 2^−84 before it is rounded, so that it is the nearest
 /// number, and a residue in one rounding corrects the quotient to the nearest number then (P. Markstein, Computation of elementary
@@ -95,9 +81,16 @@ unsafe fn ordinary(a: __m512d) -> __mmask8 {
 unsafe fn quotient(a: __m512d, b: __m512d) -> __m512d {
     // SAFETY: the caller's machine; registers only.
     unsafe {
+        let least = _mm512_set1_epi64(LEAST);
+        let [a_bits, b_bits] = [_mm512_castpd_si512(a), _mm512_castpd_si512(b)];
+        let either = _mm512_or_si512(
+            _mm512_sub_epi64(a_bits, least),
+            _mm512_sub_epi64(b_bits, least),
+        );
+        let moderate = _mm512_testn_epi64_mask(either, _mm512_set1_epi64(BEYOND));
         let fraction = _mm512_set1_epi64((1 << 52) - 1);
-        let bits = _mm512_and_si512(_mm512_castpd_si512(b), fraction);
-        if _mm512_mask_cmpneq_epi64_mask(ordinary(a) & ordinary(b), bits, fraction) != 0xff {
+        let b_fraction = _mm512_and_si512(b_bits, fraction);
+        if _mm512_mask_cmpneq_epi64_mask(moderate, b_fraction, fraction) != 0xff {
             return _mm512_div_pd(a, b);
         }
         let one = _mm512_set1_pd(1.0);
@@ -119,11 +112,8 @@ unsafe fn square_root(a: __m512d) -> __m512d {
     // SAFETY: the caller's machine; registers only.
     unsafe {
         // Negative numbers, too, are for the instruction.
-        let above = _mm512_sub_epi64(
-            _mm512_castpd_si512(a),
-            _mm512_set1_epi64((1023 - 300) << 52),
-        );
-        if _mm512_cmplt_epu64_mask(above, _mm512_set1_epi64(600 << 52)) != 0xff {
+        let above = _mm512_sub_epi64(_mm512_castpd_si512(a), _mm512_set1_epi64(LEAST));
+        if _mm512_testn_epi64_mask(above, _mm512_set1_epi64(BEYOND | i64::MIN)) != 0xff {
             return _mm512_sqrt_pd(a);
         }
         let half = _mm512_set1_pd(0.5);
