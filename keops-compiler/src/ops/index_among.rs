@@ -25,12 +25,7 @@ pub static OP: Op = Op {
     body: Body::Indexed {
         lower: |l, node, _| {
             let (row, rows) = (node.args[0], node.args[1]);
-            let found = sum_all(l, rows, &mut |l, ix| {
-                let (row, other) = (l.number(row, &[]), l.number(rows, ix));
-                let equal = l.prim(Prim::IndexEq, &[row, other]);
-                let (one, zero) = (Operand::Const(1.0), Operand::Const(0.0));
-                Term::Value(l.prim(Prim::Select, &[equal, one, zero]))
-            });
+            let found = sum_all(l, rows, &mut |l, ix| one_if_equal(l, row, rows, ix));
             l.prim(Prim::Lt, &[Operand::Const(0.0), found])
         },
         costly: false,
@@ -46,3 +41,11 @@ pub static OP: Op = Op {
     }),
     test_range: (-4.0, 4.0),
 };
+
+/// 1 where a row index equals one of others, 0 where not.
+pub(super) fn one_if_equal(l: &mut Lowerer<'_>, row: NodeId, rows: NodeId, ix: &[Ix]) -> Term {
+    let (row, other) = (l.number(row, &[]), l.number(rows, ix));
+    let equal = l.prim(Prim::IndexEq, &[row, other]);
+    let (one, zero) = (Operand::Const(1.0), Operand::Const(0.0));
+    Term::Value(l.prim(Prim::Select, &[equal, one, zero]))
+}

@@ -1,7 +1,7 @@
 //! Whether a row index is in each column of a matrix of indices: the numbers for which a reduction chose the row
 
 use super::*;
-use crate::lower::{Prim, Term};
+use crate::lower::Prim;
 
 /// The record.
 pub static OP: Op = Op {
@@ -39,11 +39,7 @@ pub static OP: Op = Op {
                 _ => 1,
             };
             let found = l.sum(count, &mut |l, k| {
-                let other = l.number(rows, &[k.clone(), column.clone()]);
-                let row = l.number(row, &[]);
-                let equal = l.prim(Prim::IndexEq, &[row, other]);
-                let (one, zero) = (Operand::Const(1.0), Operand::Const(0.0));
-                Term::Value(l.prim(Prim::Select, &[equal, one, zero]))
+                index_among::one_if_equal(l, row, rows, &[k.clone(), column.clone()])
             });
             l.prim(Prim::Lt, &[Operand::Const(0.0), found])
         },
