@@ -7,7 +7,8 @@
 //!   2. `n: u32`, inner rows;
 //!   3. `first: u32`, the index of outer row 0: what is added to a row's number where the formula asks for its index
 //!      (`first + m` ≤ 2³² − 1). Pointers are to this launch's rows;
-//!   4. `phase: u32`, one of [`WHOLE`], [`FOLD`], [`COMBINE`];
+//!   4. `phase: u32`, one of [`WHOLE`], [`FOLD`], [`COMBINE`]; the first two plus [`LISTED`] where only the inner rows are to be
+//!      folded that variables list, which only entries with such variables know;
 //!   5. `parts: u32`, into how many parts the inner rows are split (1 where the phase is [`WHOLE`]);
 //!   6. `flush: u32`, after how many inner rows sums are merged without error into the state row; 0 for the default,
 //!      [`FLUSH_ROWS`] or a tile, whichever is more. 1 makes every term its own block;
@@ -44,6 +45,11 @@ pub const WHOLE: u32 = 0;
 pub const FOLD: u32 = 1;
 /// Phase: combine the state rows of all parts and write the outputs.
 pub const COMBINE: u32 = 2;
+/// Added to a phase that folds: only inner rows that matter to a block's outer rows, by the variables that list rows of the other
+/// side.
+pub const LISTED: u32 = 4;
+/// Inner rows that a block searches for listed ones at a time: a bit for each, in one word per thread.
+pub const WINDOW: u32 = 32 * BLOCK;
 /// Most parts: the second dimension of a grid has 16 bits.
 pub const MAX_PARTS: u32 = 65_535;
 /// Inner rows whose sums are kept in plain registers before they are merged without error into the state row.
@@ -59,7 +65,7 @@ pub const SHARED_BYTES: usize = 48 * 1024;
 /// Most bytes of shared memory for a tile, one register tile of rows excepted.
 const TILE_BYTES: usize = 16 * 1024;
 /// Most rows of a tile.
-const TILE_ROWS: usize = 256;
+pub const MOST_TILE_ROWS: usize = 256;
 
 /// 32-bit words of a value.
 const fn words<T: Real>() -> usize {
@@ -138,7 +144,10 @@ const fn is_wide<T: Real, K: Kernel<T>>() -> bool {
     has_outer_in_scratch::<T, K>() || has_accumulators_in_scratch::<T, K>() || K::WORK > 0
 }
 
-/// Register blocking: outer rows of one thread.
+/// Most outer rows of one thread, a multiple of any other number of them.
+pub const MOST_ROWS_PER_THREAD: usize = 4;
+
+/// Register blocking: outer rows of one thread, at most [`MOST_ROWS_PER_THREAD`].
 ///
 /// Each row costs registers for its columns (if held), its state row, the accumulators (about half as many) and a few
 /// temporaries. Four rows amortise the loads of inner rows; they pay as long as a thread stays below about 90 registers, half
@@ -248,15 +257,20 @@ pub const fn inner_stride<T: Real, K: Kernel<T>>() -> usize {
 /// Inner rows of a tile in shared memory, a power of two, and at least one register tile.
 pub const fn tile_rows<T: Real, K: Kernel<T>>() -> usize {
     let least = inner_unroll::<T, K>();
-    let mut rows = TILE_ROWS;
+    let mut rows = MOST_TILE_ROWS;
     while rows > least && rows * inner_stride::<T, K>() > TILE_BYTES {
         rows /= 2;
     }
     rows
 }
 
-/// Bytes of static shared memory of a block. More than [`SHARED_BYTES`] (an inner row of 12 288 `f32`) cannot be launched, and
-/// the compiler makes no such entry.
+/// Words of shared memory besides the tile in an entry with variables that list rows: a window's bits, and the indices of a tile.
+pub const fn listed_words(tile_rows: usize) -> usize {
+    BLOCK as usize + tile_rows
+}
+
+/// Bytes of static shared memory of a block for its tile. More than [`SHARED_BYTES`] (an inner row of 12 288 `f32`), with
+/// [`listed_words`] if there are, cannot be launched, and the compiler makes no such entry.
 pub const fn shared_bytes<T: Real, K: Kernel<T>>() -> usize {
     tile_rows::<T, K>() * inner_stride::<T, K>()
 }

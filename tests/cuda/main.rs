@@ -7,6 +7,7 @@
 mod harness;
 
 mod arrays;
+mod chosen;
 mod complex;
 mod complex_arrays;
 mod derivatives;

@@ -60,6 +60,16 @@ fn all_equal_one<T: Float + From64>() {
             assert_eq!(found, same_row(x, y).on(Backend::Cpu).eval().unwrap());
         }
     }
+    // Where listed pairs only are run, a block folds what any of its rows needs.
+    let (x, y) = (array::<T, _>(9, (1300, 2)), array::<T, _>(10, (2600, 2)));
+    let e: Array1<T> = array(11, 1300);
+    let on = |backend| nearest(&x, &y).on(backend);
+    let (all, one) = (
+        on(Backend::CudaAll).vjp(&e).unwrap(),
+        on(Backend::Cuda(0)).vjp(&e).unwrap(),
+    );
+    assert_eq!(all.x_i, one.x_i);
+    assert_eq!(all.y_j, one.y_j);
     // A parameter that one device has made.
     let y: Array1<T> = array(8, 300);
     let on = |backend| largest(&y, T::from64(0.5)).on(backend);

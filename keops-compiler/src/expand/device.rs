@@ -6,7 +6,7 @@ use crate::item::Arithmetic;
 use crate::lower::kernel::KernelIr;
 use crate::ptx::{self, Outcome};
 use crate::types::Shape;
-use keops_gpu_kernels::abi::SHARED_BYTES;
+use keops_gpu_kernels::abi::{MOST_TILE_ROWS, SHARED_BYTES, listed_words};
 use keops_gpu_kernels::device::{self, Entry, Input, Output, ValueType};
 use std::collections::BTreeSet;
 
@@ -117,7 +117,12 @@ fn too_long(ir: &KernelIr, types: ValueTypes) -> Option<String> {
         ValueTypes::F32 => (4, "f32"),
         ValueTypes::F64 | ValueTypes::Generic => (8, "f64"),
     };
-    let (most, used) = (SHARED_BYTES / size, ir.inner_used);
+    let words = if ir.listed.is_empty() {
+        0
+    } else {
+        listed_words(MOST_TILE_ROWS)
+    };
+    let (most, used) = ((SHARED_BYTES - 4 * words) / size, ir.inner_used);
     (used > most).then(|| {
         format!(
             "a pair needs {used} numbers of its inner row, and a GPU's block has room for {most} of type {name}"
@@ -180,5 +185,6 @@ fn variable(item: &Compiled, ir: &KernelIr, slot: usize) -> Input {
     Input {
         columns: shape.len(),
         is_index,
+        lists: ir.listed.contains(&slot),
     }
 }

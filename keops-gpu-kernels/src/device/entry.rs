@@ -32,6 +32,8 @@ pub struct Input {
     pub columns: usize,
     /// Whether the columns hold indices, as `u32`: what an earlier pass wrote as such.
     pub is_index: bool,
+    /// Whether these are rows of the other side, and pairs that no such variable lists change no state.
+    pub lists: bool,
 }
 
 impl From<usize> for Input {
@@ -40,6 +42,7 @@ impl From<usize> for Input {
         Input {
             columns,
             is_index: false,
+            lists: false,
         }
     }
 }
@@ -76,6 +79,11 @@ impl Entry {
     /// Appends the entry's module to the device crate.
     pub(super) fn write(&self, out: &mut String) {
         let (name, kernel, t) = (&self.name, &self.kernel, self.value_type.name());
+        let words = if self.outer.iter().chain(&self.inner).any(|v| v.lists) {
+            format!("abi::listed_words(abi::tile_rows::<{t}, K>())")
+        } else {
+            String::from("0")
+        };
         let token = match (self.value_type, self.fast_math) {
             (ValueType::F32, false) => "Gpu32",
             (ValueType::F32, true) => "Fast32",
@@ -119,7 +127,8 @@ impl Entry {
              {{ abi::state_held::<{t}, K>() }}, {{ abi::scratch_accumulators::<{t}, K>() }}, {{ abi::scratch_work::<{t}, K>() }},\n\
              {{ abi::scratch_params::<{t}, K>() }}, {{ abi::scratch_state::<{t}, K>() }},\n\
              {{ <K as Kernel<{t}>>::INNER_USED }}, {{ abi::inner_stride::<{t}, K>() as u32 }},\n\
-             {{ abi::inner_held::<{t}, K>() }}, {{ abi::tile_rows::<{t}, K>() as u32 }}, {{ abi::shared_bytes::<{t}, K>() }}>\n\
+             {{ abi::inner_held::<{t}, K>() }}, {{ abi::tile_rows::<{t}, K>() as u32 }}, {{ abi::shared_bytes::<{t}, K>() }},\n\
+             {{ {words} }}>\n\
              (m, n, first, phase, parts, flush, scratch, params, X {{ {x}}}, Y {{ {y}}}, O {{ {o}}}) }}\n}}\n}}\n"
         ));
     }
@@ -165,8 +174,22 @@ fn source(out: &mut String, name: &str, t: &str, variables: &[Input]) {
     let mut fields = String::new();
     let mut loads = String::new();
     let mut at = 0;
-    for (v, Input { columns, is_index }) in variables.iter().enumerate() {
+    let mut lists = String::new();
+    let mut listed = 0;
+    for (v, input) in variables.iter().enumerate() {
+        let Input {
+            columns,
+            is_index,
+            lists: is_list,
+        } = input;
         let end = at + columns;
+        if *is_list {
+            let last = listed + columns;
+            lists.push_str(&format!(
+                "if c < {last} {{ unsafe {{ *self.v{v}.add(row as usize * {columns} + (c - {listed})) }} }} else "
+            ));
+            listed = last;
+        }
         fields.push_str(&format!("v{v}: *const {}, ", cell(*is_index, t)));
         let place = format!("*self.v{v}.add(row as usize * {columns} + (c - {at}))");
         let value = if *is_index {
@@ -178,8 +201,10 @@ fn source(out: &mut String, name: &str, t: &str, variables: &[Input]) {
         at = end;
     }
     out.push_str(&format!(
-        "pub struct {name} {{ {fields}}}\nimpl_copy!([] {name});\nimpl Source<{t}> for {name} {{\n// SAFETY: the row is the \
+        "pub struct {name} {{ {fields}}}\nimpl_copy!([] {name});\nimpl Source<{t}> for {name} {{\n\
+         const LISTED: usize = {listed};\n// SAFETY: the row is the \
          caller's promise, the column is compared.\n#[inline(always)] unsafe fn load(self, row: u32, c: usize) -> {t} {{ \
-         {loads}{{ 0.0 }} }}\n}}\n"
+         {loads}{{ 0.0 }} }}\n#[inline(always)] unsafe fn listed(self, row: u32, c: usize) -> u32 {{ \
+         {lists}{{ crate::real::NONE }} }}\n}}\n"
     ));
 }

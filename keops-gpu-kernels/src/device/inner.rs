@@ -4,6 +4,7 @@
 //!
 //! Invariant: a column out of range reads as zero and writes nothing; no accessor touches memory outside its rows.
 use super::gpu::Device;
+use super::intrinsics::load_shared_u32;
 use super::rows::Source;
 use crate::kernel::{Columns, ColumnsMut};
 use crate::mini_core::*;
@@ -75,23 +76,38 @@ impl<T: Device, const USED: usize> ColumnsMut<[[T; 1]; 1]> for InnerSlot<USED> {
     }
 }
 
-/// Q consecutive inner rows of the tile in shared memory, in descending order, for the pair part. `HELD` of their columns
-/// are in registers: all, or none.
-pub struct Inner<T, const USED: usize, const STRIDE: u32, const HELD: usize, const Q: usize> {
+/// Q slots of the tile in shared memory, inner rows in descending order, for the pair part. `HELD` of their columns
+/// are in registers: all, or none. Rows are consecutive, or where
+/// `WORDS` is not 0 any: then their indices are in shared memory too.
+pub struct Inner<
+    T,
+    const USED: usize,
+    const STRIDE: u32,
+    const HELD: usize,
+    const Q: usize,
+    const WORDS: usize,
+> {
     /// Address of the lowest of the rows, which is the last to be folded.
     lowest: u32,
-    /// Its index.
+    /// Its index, or the address of its index.
     row: u32,
     held: [[T; HELD]; Q],
 }
-impl<T: Device, const USED: usize, const STRIDE: u32, const HELD: usize, const Q: usize>
-    Inner<T, USED, STRIDE, HELD, Q>
+impl<
+    T: Device,
+    const USED: usize,
+    const STRIDE: u32,
+    const HELD: usize,
+    const Q: usize,
+    const WORDS: usize,
+> Inner<T, USED, STRIDE, HELD, Q, WORDS>
 {
-    /// The rows from `row` + Q − 1 down to `row`, the lowest of which is at `lowest`.
+    /// The rows of Q slots, the lowest of which is at `lowest` and has the index `row`; where indices are in shared memory, the Q of
+    /// them are at the address `row`.
     ///
     /// # Safety
-    /// The Q slots from `lowest` on must be rows of the block's tile, and no thread may write them while the accessor is in
-    /// use.
+    /// The Q slots from `lowest` on must be rows of the block's tile, and no thread may write them, nor the indices, while the
+    /// accessor is in use.
     #[inline(always)]
     pub unsafe fn new(lowest: u32, row: u32) -> Self {
         let mut held = [[T::ZERO; HELD]; Q];
@@ -121,7 +137,8 @@ impl<
     const HELD: usize,
     const R: usize,
     const Q: usize,
-> Columns<[[T; Q]; R]> for Inner<T, USED, STRIDE, HELD, Q>
+    const WORDS: usize,
+> Columns<[[T; Q]; R]> for Inner<T, USED, STRIDE, HELD, Q, WORDS>
 {
     #[inline(always)]
     fn get(&self, c: usize) -> [[T; Q]; R] {
@@ -146,7 +163,13 @@ impl<
         let mut out = [T::ZERO; Q];
         let mut q = 0;
         while q < Q {
-            out[q] = T::from_index(self.row + (Q - 1 - q) as u32);
+            let above = (Q - 1 - q) as u32;
+            out[q] = T::from_index(if WORDS != 0 {
+                // SAFETY: one of the indices.
+                unsafe { load_shared_u32(self.row + 4 * above) }
+            } else {
+                self.row + above
+            });
             q += 1;
         }
         [out; R]

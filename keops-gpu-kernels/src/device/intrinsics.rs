@@ -195,6 +195,77 @@ pub unsafe fn shared_tile<const BYTES: usize>() -> u32 {
     address
 }
 
+/// Declares `WORDS` 32-bit words of shared memory besides the tile, and returns their address.
+///
+/// # Safety
+/// As for [`shared_tile`].
+#[inline(always)]
+pub unsafe fn shared_words<const WORDS: usize>() -> u32 {
+    let address: u32;
+    // SAFETY: declares a name of its own and reads nothing.
+    unsafe {
+        asm!(
+            ".shared .align 4 .b32 keops_words[{words}];",
+            "mov.u32 {0}, keops_words;",
+            out(reg32) address,
+            words = const WORDS,
+            options(nostack, nomem)
+        );
+    }
+    address
+}
+
+/// The word at `address` of shared memory.
+///
+/// # Safety
+/// `address` must be a multiple of 4 inside the block's words, and no thread may be writing there.
+#[inline(always)]
+pub unsafe fn load_shared_u32(address: u32) -> u32 {
+    let value: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("ld.shared.u32 {0}, [{1}];", out(reg32) value, in(reg32) address,
+            options(readonly, nostack, preserves_flags));
+    }
+    value
+}
+
+/// Stores a word at `address` of shared memory.
+///
+/// # Safety
+/// `address` must be a multiple of 4 inside the block's words, and no other thread may be using it.
+#[inline(always)]
+pub unsafe fn store_shared_u32(address: u32, value: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("st.shared.u32 [{0}], {1};", in(reg32) address, in(reg32) value, options(nostack, preserves_flags));
+    }
+}
+
+/// Sets the bits `bits` of the word at `address` of shared memory, as one step: several threads may do so at once.
+///
+/// # Safety
+/// `address` must be a multiple of 4 inside the block's words, and no thread may be reading or storing there.
+#[inline(always)]
+pub unsafe fn set_shared_bits(address: u32, bits: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("red.shared.or.b32 [{0}], {1};", in(reg32) address, in(reg32) bits, options(nostack, preserves_flags));
+    }
+}
+
+/// The number of bits that are set.
+#[inline(always)]
+pub fn count_bits(bits: u32) -> u32 {
+    let count: u32;
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!("popc.b32 {0}, {1};", out(reg32) count, in(reg32) bits,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    count
+}
+
 /// The 16-byte vector of `f32` at `address` of shared memory.
 ///
 /// # Safety

@@ -62,6 +62,7 @@ const DEVICE_MODULES: &[(&str, &str)] = &[
     ("gpu", include_str!("gpu.rs")),
     ("rows", include_str!("rows.rs")),
     ("inner", include_str!("inner.rs")),
+    ("listed", include_str!("listed.rs")),
     ("skeleton", include_str!("skeleton.rs")),
 ];
 

@@ -12,11 +12,19 @@ use crate::mini_core::*;
 
 /// The variables of one side in global memory, side by side as the columns of one row. Written out per entry.
 pub trait Source<T>: Copy {
+    /// Columns of the variables that list rows of the other side: pairs that no such column lists change no state. 0 on both sides
+    /// where all pairs may matter.
+    const LISTED: usize;
     /// Column `c` of row `row`; zero past the last column.
     ///
     /// # Safety
     /// `row` must be a row of the variables.
     unsafe fn load(self, row: u32, c: usize) -> T;
+    /// The row that listing column `c` < [`Source::LISTED`] of row `row` holds; [`NONE`](crate::real::NONE) for none.
+    ///
+    /// # Safety
+    /// As for [`Source::load`].
+    unsafe fn listed(self, row: u32, c: usize) -> u32;
 }
 
 /// The outputs in global memory, side by side as the columns of one row. Written out per entry.

@@ -12,10 +12,11 @@
 use super::gpu::{Device, Token};
 use super::inner::{Inner, InnerRaw, InnerSlot};
 use super::intrinsics::{
-    block_idx_x, block_idx_y, grid_dim_x, loops_stay, shape_note, shared_tile, sync_threads, thread_idx_x,
+    block_idx_x, block_idx_y, grid_dim_x, loops_stay, shape_note, shared_tile, shared_words, sync_threads, thread_idx_x,
 };
+use super::listed::Walk;
 use super::rows::{Kept, Lanes, Out, Outer, Params, Sink, Source, Work};
-use crate::abi::{BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
+use crate::abi::{self, BLOCK, COMBINE, FLUSH_ROWS, FOLD, part_range};
 use crate::kernel::{Kernel, Numbers};
 use crate::mini_core::*;
 use crate::tile::{Pairs, Tile};
@@ -51,6 +52,7 @@ macro_rules! with_shape {
             const INNER_HELD: usize,
             const TILE: u32,
             const SHARED: usize,
+            const WORDS: usize,
         >($($arg: $ty),*) $(-> $out)? $body
     };
 }
@@ -76,6 +78,8 @@ with_shape! {
         }
         let own = block_idx_x() * (BLOCK * R as u32) + thread_idx_x();
         let all = grid_dim_x().wrapping_mul(BLOCK * R as u32);
+        let all_rows = WORDS == 0 || phase & abi::LISTED == 0;
+        let phase = if WORDS == 0 { phase } else { phase & !abi::LISTED };
         let part = if phase == FOLD { block_idx_y() } else { 0 };
         // SAFETY: the scratch memory is an argument of the launch, and the lanes are those of this thread's rows.
         let lanes = unsafe { Lanes::new(scratch, part, AT_ROW + ROW, all, own) };
@@ -128,9 +132,10 @@ with_shape! {
                 &p, block_idx_x() * (BLOCK * R as u32), BLOCK * R as u32, m, n, first, TILE, begin, end);
             // SAFETY: the rows 0 .. n exist; all threads of the block are here, for the first time, with the same range.
             unsafe {
-                fold::<T, K, S, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, ACC, ACC_HELD,
-                    ROW_HELD, AT_ACC, AT_WORK, AT_PARAMS, AT_ROW, USED, STRIDE, INNER_HELD, TILE, SHARED>(
-                    begin, end, flush, inner, lanes, &p, &mut x, &mut state);
+                fold::<T, K, S, X, Y, R, Q, ROW, PARAMS, PARAMS_ALL, PARAMS_HELD, OUTER, OUTER_ALL, OUTER_HELD, ACC, ACC_HELD,
+                    ROW_HELD, AT_ACC, AT_WORK, AT_PARAMS, AT_ROW, USED, STRIDE, INNER_HELD, TILE, SHARED, WORDS>(
+                    begin, end, flush, all_rows, outer, &rows, first.wrapping_add(block_idx_x() * (BLOCK * R as u32)), inner, lanes,
+                    &p, &mut x, &mut state);
             }
             if phase == FOLD {
                 if ROW_HELD == ROW {
@@ -147,14 +152,19 @@ with_shape! {
 }
 
 with_shape! {
-    /// Folds the inner rows `begin .. end` into the state rows, `flush` at a time if it is not 0.
+    /// Folds the inner rows `begin .. end` into the state rows, `flush` at a time if it is not 0: all of them, or if `WORDS` is not 0
+    /// perhaps only those that matter to the block's outer rows, whose indices begin with `first` and of which this thread has `rows`.
     ///
     /// # Safety
-    /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same range.
-    fn fold<T, K, S: Token<T>, Y: Source<T>>(
+    /// The inner rows must exist. To be called once in a kernel, by all threads of the block with the same numbers.
+    fn fold<T, K, S: Token<T>, X: Source<T>, Y: Source<T>>(
         begin: u32,
         end: u32,
         flush: u32,
+        all_rows: bool,
+        outer: X,
+        own: &[u32; R],
+        first: u32,
         inner: Y,
         lanes: Lanes<T>,
         p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
@@ -164,6 +174,9 @@ with_shape! {
         let rows = Tile::<S, R, 1>(S::TOKEN);
         // SAFETY: once in the kernel, by the caller's promise.
         let shared = unsafe { shared_tile::<SHARED>() };
+        // SAFETY: the same.
+        let words = if WORDS == 0 { 0 } else { unsafe { shared_words::<WORDS>() } };
+        let mut walk = Walk::new(begin, end, words);
         // SAFETY: the scratch memory has room for accumulators that are not in registers, and for arrays.
         let (mut accumulators, mut work, mut work_one) = unsafe {
             (
@@ -179,20 +192,34 @@ with_shape! {
         let enough = if flush == 0 { FLUSH_ROWS as u32 } else { flush };
         let mut folded = 0u32;
         let mut end = end;
-        while end > begin {
-            // Tiles start at multiples of TILE; only the last one, which comes first, is partial.
-            let start = (end - 1) & !(TILE - 1);
-            let start = if start < begin { begin } else { start };
-            // SAFETY: the range, and so the number of trips, is the same for all threads of the block. The first barrier
-            // keeps the tile while others still read it, the second makes the new one visible.
+        loop {
+            let (start, mut left);
+            if WORDS == 0 {
+                if end <= begin {
+                    break;
+                }
+                // Tiles start at multiples of TILE; only the last one, which comes first, is partial.
+                let first = (end - 1) & !(TILE - 1);
+                start = if first < begin { begin } else { first };
+                left = end - start;
+                end = start;
+                // SAFETY: keeps the tile while others still read it. The range, and so the number of trips, is the same for all
+                // threads of the block.
+                unsafe { sync_threads() };
+            } else {
+                start = 0;
+                // SAFETY: all threads are here, with the same numbers.
+                left = unsafe { walk.next(all_rows, TILE, outer, own, first, BLOCK * R as u32, inner) };
+                if left == 0 {
+                    break;
+                }
+            }
+            // SAFETY: nobody reads the tile before the barrier, which makes it visible.
             unsafe {
-                sync_threads();
-                load_tile::<T, K, S, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS, AT_WORK, USED, STRIDE, INNER_HELD>(
-                    shared, start, end, inner, lanes, p);
+                load_tile::<T, K, S, Y, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS, AT_WORK, USED, STRIDE, INNER_HELD, WORDS>(
+                    shared, start, left, &walk, inner, lanes, p);
                 sync_threads();
             }
-            let mut left = end - start;
-            end = start;
             while left != 0 {
                 // One block of the tile: all of it by default.
                 let below = if left - 1 > longest { left - 1 - longest } else { 0 };
@@ -203,7 +230,10 @@ with_shape! {
                     x.renew();
                     accumulators.renew();
                     // SAFETY: row `left` of the tile, which nobody writes until the next barrier.
-                    let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, 1>::new(shared + left * STRIDE, start + left) };
+                    let y = unsafe {
+                        Inner::<T, USED, STRIDE, INNER_HELD, 1, WORDS>::new(
+                            shared + left * STRIDE, if WORDS == 0 { start + left } else { walk.index_at(left) })
+                    };
                     K::step(rows, p, x, &y, &mut accumulators, &mut work_one);
                 }
                 while left != below {
@@ -211,10 +241,14 @@ with_shape! {
                     x.renew();
                     accumulators.renew();
                     // SAFETY: Q rows from `left` on of the tile, which nobody writes until the next barrier.
-                    let y = unsafe { Inner::<T, USED, STRIDE, INNER_HELD, Q>::new(shared + left * STRIDE, start + left) };
+                    let y = unsafe {
+                        Inner::<T, USED, STRIDE, INNER_HELD, Q, WORDS>::new(
+                            shared + left * STRIDE, if WORDS == 0 { start + left } else { walk.index_at(left) })
+                    };
                     K::step(Tile::<S, R, Q>(S::TOKEN), p, x, &y, &mut accumulators, &mut work);
                 }
-                let last = below == 0 && end == begin;
+                // Whether more rows are listed is not known.
+                let last = below == 0 && (WORDS != 0 || end == begin);
                 if TILE as usize >= FLUSH_ROWS || folded >= enough || last {
                     accumulators.renew();
                     state.renew();
@@ -267,11 +301,12 @@ fn matters<
     )
 }
 
-/// Prepares the inner rows `start .. end` into the tile.
+/// Prepares `count` inner rows into the tile: those from `start` on, or where `WORDS` is not 0 those that `walk` has handed out.
 ///
 /// # Safety
 /// The rows must exist and fit the tile, which this block's threads must not be reading.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 unsafe fn load_tile<
     T: Device,
     K: Kernel<T>,
@@ -285,26 +320,29 @@ unsafe fn load_tile<
     const USED: usize,
     const STRIDE: u32,
     const INNER_HELD: usize,
+    const WORDS: usize,
 >(
     shared: u32,
     start: u32,
-    end: u32,
+    count: u32,
+    walk: &Walk,
     inner: Y,
     lanes: Lanes<T>,
     p: &Params<T, PARAMS, PARAMS_ALL, PARAMS_HELD, AT_PARAMS>,
 ) {
     if K::INNER_PLAIN && INNER_HELD != USED {
         // Long rows that are only copied: neighbouring threads take neighbouring columns.
-        let words = (end - start) * USED as u32;
+        let words = count * USED as u32;
         let mut w = thread_idx_x();
         while w < words {
-            let row = w / USED as u32;
+            let slot = w / USED as u32;
             let c = w % USED as u32;
-            // SAFETY: row < end − start and c < USED, a place of its own for each w.
+            // SAFETY: slot < count and c < USED, a place of its own for each w.
             unsafe {
+                let row = if WORDS == 0 { start + slot } else { walk.row(slot) };
                 T::store(
-                    shared + row * STRIDE + c * T::BYTES,
-                    inner.load(start + row, c as usize),
+                    shared + slot * STRIDE + c * T::BYTES,
+                    inner.load(row, c as usize),
                 )
             };
             w += BLOCK;
@@ -312,17 +350,18 @@ unsafe fn load_tile<
     } else {
         // SAFETY: the scratch memory has room for the arrays.
         let mut work = unsafe { Work::<T, 1, 1, AT_WORK>::new(lanes) };
-        let mut row = start + thread_idx_x();
-        while row < end {
+        let mut slot = thread_idx_x();
+        while slot < count {
             // SAFETY: the row exists, and its slot is this thread's.
             let (y, mut used) = unsafe {
+                let row = if WORDS == 0 { start + slot } else { walk.row(slot) };
                 (
                     InnerRaw::new(inner, row),
-                    InnerSlot::<USED>::new(shared + (row - start) * STRIDE, row),
+                    InnerSlot::<USED>::new(shared + slot * STRIDE, row),
                 )
             };
             K::prepare_inner(Tile::<S, 1, 1>(S::TOKEN), p, &y, &mut used, &mut work);
-            row += BLOCK;
+            slot += BLOCK;
         }
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Arguments {
     pub(super) first: u32,
     pub(super) parts: u32,
     pub(super) flush: u32,
+    /// Whether only listed rows are folded.
+    pub(super) listed: bool,
     pub(super) scratch: u64,
     /// The parameters, outer variables, inner variables and outputs.
     pub(super) pointers: Vec<u64>,
@@ -63,6 +65,15 @@ impl Launch {
         let blocks = multiprocessors.saturating_mul(8);
         let tile = self.tile_rows as u32;
         abi::split(self.grid(m), n.div_ceil(tile), tile, blocks)
+    }
+
+    /// Whether to fold listed rows only, out of `n` inner ones for `m` outer ones in all, where variables hold `pairs` indices: a block
+    /// folds every row that any of its outer rows needs, and to leave out half of the rows pays for looking for them, which takes
+    /// as long as a few dozen rows.
+    pub(super) fn runs_listed(&self, pairs: usize, m: u32, n: u32) -> bool {
+        let block = self.rows(1) as u128;
+        let least = u32::try_from(abi::MOST_TILE_ROWS).unwrap_or(u32::MAX);
+        n >= least && pairs > 0 && 2 * pairs as u128 * block <= u128::from(m) * u128::from(n)
     }
 
     /// Values of scratch memory for each outer row, or nearly: there are whole blocks of lanes.
@@ -103,12 +114,17 @@ impl Launch {
         } else {
             &[(abi::FOLD, arguments.parts), (abi::COMBINE, 1)]
         };
+        let listed = if arguments.listed { abi::LISTED } else { 0 };
         for &(phase, parts) in phases {
             let numbers = [
                 arguments.m,
                 arguments.n,
                 arguments.first,
-                phase,
+                if phase == abi::COMBINE {
+                    phase
+                } else {
+                    phase | listed
+                },
                 arguments.parts,
                 arguments.flush,
             ];

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys;
-use keops_gpu_kernels::abi::BLOCK;
+use keops_gpu_kernels::abi::{BLOCK, MOST_ROWS_PER_THREAD};
 use keops_gpu_kernels::real::{NONE, Real};
 
 use super::array::Numbers;
@@ -206,12 +206,12 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
             })
     }
 
-    /// The rows of an axis that a device has to do.
+    /// The rows of an axis that a device has to do: whole blocks of any kernel, so that the same rows share a block as on one device.
     fn share(&self, axis: Option<Axis>, device: usize) -> Range<usize> {
         let m = self.extent(axis);
         let each = m
             .div_ceil(self.traffic.len())
-            .next_multiple_of(BLOCK as usize);
+            .next_multiple_of(BLOCK as usize * MOST_ROWS_PER_THREAD);
         if self.traffic.len() == 1 {
             return 0..m;
         }
@@ -292,6 +292,9 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
                 0 => None,
                 bytes => Some(gpu.allocate(Kind::Device, bytes)?),
             };
+            let indices = |slot: &usize| self.rows(*slot) * self.layouts[*slot].shape.len();
+            let pairs: usize = pass.listed.iter().map(indices).sum();
+            let listed = launch.runs_listed(pairs, all, n);
             let parameters = self.parameter_pointer(number, device)?;
             let mut done = 0;
             while done < rows.len() {
@@ -316,6 +319,7 @@ impl<'r, 'c, 'a, T: Float> Run<'r, 'c, 'a, T> {
                     first: first + done as u32,
                     parts,
                     flush: u32::from(call.each_row),
+                    listed,
                     scratch: scratch.as_ref().map_or(0, |block| block.address()),
                     pointers,
                 };
