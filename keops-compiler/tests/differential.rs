@@ -10,16 +10,41 @@ mod support;
 use keops_compiler::check::parse_and_check;
 use keops_compiler::expand::formulas;
 use keops_compiler::function::Formula;
-use keops_compiler::graph::{Kind, NodeId};
+use keops_compiler::graph::NodeId;
 use keops_compiler::interpret::{Inputs, evaluate};
 use keops_compiler::item::Item;
 use keops_compiler::lower::interpret::{Rows, run_function};
+use keops_compiler::lower::without_unrolling;
 use keops_compiler::ops::{OPS, Syntax};
 use keops_compiler::reductions::REDUCTIONS;
 use keops_compiler::value::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use support::expected::{self, Expected, Passed, ROUNDING, as_rows, random_value};
+use std::collections::BTreeMap;
+use support::coverage::uses;
+use support::expected::{self, Expected, Passed, ROUNDING, Sizes, as_rows, random_value};
 use support::generate::Generator;
+
+/// What formulas have besides operations and reductions.
+const OTHERS: [&str; 12] = [
+    "grad",
+    "jvp",
+    "jacobian",
+    "divergence",
+    "laplacian",
+    "index_eq",
+    "index_lt",
+    "index_within",
+    "row numbers as values",
+    "complex variables",
+    "matrix variables",
+    "several results",
+];
+
+/// A long axis has as many rows as the interpreters can bear.
+const SIZES: Sizes = Sizes {
+    short: 5,
+    long: (20, 60),
+    numbers: 4000,
+};
 
 fn product(a: &[Rows], b: &[Rows]) -> (f64, f64) {
     let terms = a.iter().zip(b).flat_map(|(a, b)| {
@@ -53,9 +78,10 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
         values,
         limits,
         by_definition,
+        definitions,
         gradient,
         mut random,
-    } = Expected::new(item, formula, seed, 5)?;
+    } = Expected::new(item, formula, seed, &SIZES)?;
     let (m, n) = (inputs.m, inputs.n);
     let mut worst = 0.0f64;
     let mut compare = |found: &[Rows], expected: &[Rows], limits: &[f64], what: &str| {
@@ -71,6 +97,10 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
     compare(&simplified, &values, &limits, "simplified");
     let lowered = run_function(&formula.compile(), &as_rows(&own.variables), m, n);
     compare(&lowered, &values, &limits, "lowered");
+    // As for const parameters.
+    let looped = without_unrolling(|| formula.compile());
+    let looped = run_function(&looped, &as_rows(&own.variables), m, n);
+    compare(&looped, &values, &limits, "lowered to loops");
 
     let cotangents = formula.cotangent_names();
     let wrt: Vec<usize> = (0..formula.inputs.len()).collect();
@@ -87,6 +117,9 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
     let slots = as_rows(&inputs.variables);
     let lowered = run_function(&gradient.compile(), &slots, m, n);
     compare(&lowered, &expected, &limits, "lowered gradient");
+    let looped = without_unrolling(|| gradient.compile());
+    let looped = run_function(&looped, &slots, m, n);
+    compare(&looped, &expected, &limits, "gradient lowered to loops");
 
     // Along random tangents: ⟨gradient, t⟩ = ⟨e, tangent⟩ = a finite difference of ⟨e, value⟩.
     let tangents: Vec<Vec<Value>> = inputs.variables[..wrt.len()]
@@ -134,8 +167,8 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
             "gradient along t: {slope}, tangent: {other}, tolerance {tolerance:e}"
         );
     }
-    let real: Vec<NodeId> = item
-        .outputs
+    let (plain, roots) = definitions;
+    let real: Vec<NodeId> = roots
         .iter()
         .zip(&cotangents)
         .filter_map(|(&o, name)| name.is_some().then_some(o))
@@ -149,7 +182,7 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
                 }
             }
         }
-        let values = as_rows(&evaluate(&item.graph, &real, &moved));
+        let values = as_rows(&evaluate(&plain, &real, &moved));
         product(&values, &as_rows(&inputs.variables[wrt.len()..])).0
     };
     let step = 1e-4;
@@ -196,7 +229,7 @@ fn random_formulas() {
     };
     let mut generator = Generator::new(0);
     let mut passed: BTreeMap<Passed, u64> = BTreeMap::new();
-    let mut used: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut used: BTreeMap<String, u64> = BTreeMap::new();
     let mut failures: Vec<String> = vec![];
     let (mut compared, mut derived, mut said, mut moved) = (0, 0, 0, 0);
     let mut worst = 0.0f64;
@@ -220,15 +253,7 @@ fn random_formulas() {
                 moved += u64::from(outcome.moves);
                 worst = worst.max(outcome.worst);
                 said += u64::from(outcome.differences == Some(true));
-                let mut names = BTreeSet::new();
-                for id in item.graph.reachable(&item.outputs) {
-                    match &item.graph.node(id).kind {
-                        Kind::Op(op, _) => names.insert(op.0.name),
-                        Kind::Reduce(reduction, ..) => names.insert(reduction.0.name),
-                        _ => false,
-                    };
-                }
-                for name in names {
+                for name in uses(item, &text) {
                     *used.entry(name).or_default() += 1;
                 }
             }
@@ -256,8 +281,16 @@ fn random_formulas() {
             .iter()
             .filter(|op| op.syntax != Syntax::Internal)
             .map(|op| op.name);
-        for name in operations.chain(REDUCTIONS.iter().map(|r| r.name)) {
-            assert!(used.contains_key(name), "no formula uses {name}: {used:?}");
+        let others = OTHERS.into_iter().map(str::to_owned);
+        let reductions = REDUCTIONS
+            .iter()
+            .flat_map(|r| ["i", "j"].map(|axis| format!("{}_{axis}", r.name)));
+        for name in operations
+            .map(str::to_owned)
+            .chain(reductions)
+            .chain(others)
+        {
+            assert!(used.contains_key(&name), "no formula uses {name}: {used:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask differential [--count N] [--seed S] [--on scalar|vector|optimised|ptx] [--batch B]`: random formulas through compiled
-//! kernels or PTX. Without arguments 200 formulas on one lane; what the ways are is at [`On`].
+//! kernels or PTX, then how many formulas use what. Without arguments 200 formulas on one lane; what the ways are is at [`On`].
 //!
 //! `cargo xtask operations`: the errors of all operations, written to `docs/operations.md`.
 #![forbid(unsafe_code)]

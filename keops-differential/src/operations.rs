@@ -5,7 +5,7 @@
 //! whose difference to finite differences is in the first table.
 
 use crate::On;
-use crate::program::{self, Call, Rows};
+use crate::program::{self, Call, Role, Rows};
 use crate::support::cases::{Case, cases};
 use crate::support::generate::written;
 use crate::support::{Subject, page};
@@ -244,7 +244,7 @@ pub fn measure(ops: &[&'static Op], on: &On, number: Number) -> Result<Vec<Error
         let inputs: Vec<_> = shapes.zip(slots).chain([one]).collect();
         calls.push(Call {
             formula: n,
-            derivative: false,
+            role: Role::Eval,
             inputs: inputs.clone(),
         });
         expected.push((*k, vec![Some(single.values())]));
@@ -253,7 +253,7 @@ pub fn measure(ops: &[&'static Op], on: &On, number: Number) -> Result<Vec<Error
             inputs.push(cotangent);
             calls.push(Call {
                 formula: n,
-                derivative: true,
+                role: Role::Vjp,
                 inputs,
             });
             expected.push((*k, slopes));
@@ -261,11 +261,11 @@ pub fn measure(ops: &[&'static Op], on: &On, number: Number) -> Result<Vec<Error
     }
     let results = program::run(&text, &calls, on)?;
     for ((call, (k, expected)), found) in calls.iter().zip(expected).zip(results) {
-        for (found, expected) in found.iter().zip(&expected) {
+        for (found, expected) in found.numbers.iter().zip(&expected) {
             let Some(expected) = expected else { continue };
             let error = largest(found, expected, number);
             let of = &mut errors[k];
-            if call.derivative {
+            if call.role == Role::Vjp {
                 of.slope = Some(of.slope.unwrap_or(0.0).max(error));
             } else {
                 of.value = of.value.max(error);

@@ -2,6 +2,7 @@
 
 use crate::On;
 use keops_compiler::check::parse_and_check;
+pub use keops_compiler::expand::Role;
 use keops_compiler::expand::{bare, bare_device_code};
 use keops_compiler::ptx;
 use keops_compiler::types::Shape;
@@ -19,22 +20,31 @@ pub type Rows = Vec<Vec<f64>>;
 pub struct Call {
     /// The formula's number in the program.
     pub formula: usize,
-    /// Whether its fused derivative is meant.
-    pub derivative: bool,
+    /// Which of its functions, [`Role::Grad`] excepted.
+    pub role: Role,
     /// The inputs' shapes and rows.
     pub inputs: Vec<(Shape, Rows)>,
 }
 
-/// Builds the program of a macro call's text, at the value type of its first item, and makes the calls; for each the numbers
-/// of its results.
+/// What a call gave.
+pub struct Found {
+    /// Passes that the CPU engine ran over listed pairs only.
+    pub listed: usize,
+    /// The numbers of each result.
+    pub numbers: Vec<Vec<f64>>,
+}
+
+/// Builds the program of a macro call's text, at the value type of its first item, and makes the calls.
 ///
 /// # Errors
 /// The text is wrong, the compiler fails, or the program does.
-pub fn run(text: &str, calls: &[Call], on: &On) -> Result<Vec<Vec<Vec<f64>>>, String> {
+pub fn run(text: &str, calls: &[Call], on: &On) -> Result<Vec<Found>, String> {
     let directory = Directory::new()?;
-    let executable = build(text, on, &directory.0)?;
-    let output = execute(&executable, &input(calls), on)?;
-    let results: Vec<Vec<Vec<f64>>> = output
+    let mut functions: Vec<(usize, Role)> = calls.iter().map(|c| (c.formula, c.role)).collect();
+    functions.dedup();
+    let executable = build(text, &functions, on, &directory.0)?;
+    let output = execute(&executable, &input(calls, &functions), on)?;
+    let results: Vec<Found> = output
         .lines()
         .map(|line| parse(line).ok_or_else(|| format!("not a result: {line}")))
         .collect::<Result<_, _>>()?;
@@ -49,32 +59,35 @@ pub fn run(text: &str, calls: &[Call], on: &On) -> Result<Vec<Vec<Vec<f64>>>, St
     }
 }
 
-fn build(text: &str, on: &On, directory: &Path) -> Result<PathBuf, String> {
+fn build(
+    text: &str,
+    functions: &[(usize, Role)],
+    on: &On,
+    directory: &Path,
+) -> Result<PathBuf, String> {
     let (program, errors) = parse_and_check(text.parse().map_err(|e| format!("{e}"))?);
     if let Some(error) = errors.iter().next() {
         return Err(error.message());
     }
+    let wanted = |formula: usize, role: Role| functions.contains(&(formula, role));
     let modules = if *on == On::Ptx {
-        let code = bare_device_code(&program);
+        let code = bare_device_code(&program, &wanted);
         let ptx = ptx::compile_with(&rustc(), &code.source)?;
         code.split(&ptx).into_iter().map(Ok).collect()
     } else {
         vec![Err("there is no device code".to_owned()); program.items.len()]
     };
     let name = |n: usize| &program.items[n].signature.name.text;
-    let bare = bare(&program, &modules).to_string();
+    let bare = bare(&program, &wanted, &modules).to_string();
     let mut formulas = String::new();
-    for n in 0..program.items.len() {
-        // A formula of indices has no derivative.
-        let has_derivative = bare.contains(&format!("pub mod {} ", name(n))) && {
-            let module = bare.split(&format!("pub mod {} ", name(n))).nth(1);
-            let module = module
-                .and_then(|m| m.split("pub mod ").next())
-                .unwrap_or("");
-            module.contains("pub fn vjp")
+    for &(n, role) in functions {
+        let method = match role {
+            Role::Vjp => "vjp",
+            Role::ValueAndVjp => "value_and_vjp",
+            Role::Jvp => "jvp",
+            Role::Eval | Role::Grad(_) => "eval",
         };
-        let derivative = if has_derivative { "vjp" } else { "eval" };
-        let _ = write!(formulas, "{0}::eval, {0}::{derivative}, ", name(n));
+        let _ = write!(formulas, "{}::{method}, ", name(n));
     }
     let narrow = match on {
         On::Scalar | On::Ptx => "scalar_",
@@ -162,10 +175,13 @@ fn runner() -> Result<(PathBuf, PathBuf), String> {
 }
 
 /// The calls as the program reads them.
-fn input(calls: &[Call]) -> String {
+fn input(calls: &[Call], functions: &[(usize, Role)]) -> String {
     let mut text = String::new();
     for call in calls {
-        let number = 2 * call.formula + usize::from(call.derivative);
+        let known = functions
+            .iter()
+            .position(|&f| f == (call.formula, call.role));
+        let number = known.expect("each call's function is there");
         let _ = write!(text, "{number} {}", call.inputs.len());
         for (shape, rows) in &call.inputs {
             let (r, c) = match *shape {
@@ -220,17 +236,19 @@ fn execute(executable: &Path, input: &str, on: &On) -> Result<String, String> {
     ))
 }
 
-/// The numbers of a line of results, without the formula's number.
-fn parse(line: &str) -> Option<Vec<Vec<f64>>> {
+/// A line of results, without the formula's number.
+fn parse(line: &str) -> Option<Found> {
     let mut words = line.split_ascii_whitespace().skip(1);
+    let listed = words.next()?.parse().ok()?;
     let results: usize = words.next()?.parse().ok()?;
-    (0..results)
+    let numbers = (0..results)
         .map(|_| {
             let count: usize = words.next()?.parse().ok()?;
             let number = |word: &str| u64::from_str_radix(word, 16).ok().map(f64::from_bits);
             (0..count).map(|_| number(words.next()?)).collect()
         })
-        .collect()
+        .collect::<Option<_>>()?;
+    Some(Found { listed, numbers })
 }
 
 /// A directory of its own, removed at the end.

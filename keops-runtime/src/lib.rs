@@ -54,7 +54,7 @@ pub mod __private {
     pub use crate::output::{FromValue, Value};
     pub use crate::place::{Device, Host, Place};
     pub use crate::plan::{Axis, Code, Function, Input, Output, Parameter, Pass};
-    pub use crate::run::run;
+    pub use crate::run::{listed_passes, run};
     pub use crate::shape::{
         ANY, ComplexMatrix, ComplexScalar, ComplexVector, Matrix, Scalar, Shape, Vector,
     };

@@ -4,7 +4,7 @@ use keops_gpu_kernels::real::Real;
 use crate::choose::{self, Choice};
 use crate::cpu::engine::Job;
 use crate::cpu::isa;
-use crate::cpu::listed::List;
+use crate::cpu::listed::{self, List};
 use crate::cpu::pack::Source;
 use crate::cpu::scratch::Scratch;
 use crate::cpu::table::Table;
@@ -148,6 +148,32 @@ pub(crate) fn choose<T: Float>(
 ) -> Result<Choice, Error> {
     let extents = check(function, inputs)?;
     Ok(choose::settle(function, launches, inputs, extents, options)?.choice)
+}
+
+/// How many passes of a function the CPU engine runs over listed pairs only, of inputs that fit it: for programs that test it.
+///
+/// # Errors
+/// As [`run`].
+pub fn listed_passes<T: Float>(
+    code: &Code<'_, T>,
+    inputs: &[&Rows<'_, T>],
+    options: &Options,
+) -> Result<usize, Error> {
+    let function = code.cpu;
+    let extents = check(function, inputs)?;
+    let rows = |axis: Option<Axis>| axis.map_or(1, |axis| extents.get(axis));
+    let made: Vec<_> = function.passes.iter().flat_map(|p| p.outputs).collect();
+    let runs_listed = |(pass, table): &(&Pass, &Table<T>)| {
+        let entry = table.entry(options.level.unwrap_or_else(isa::level));
+        let pairs = pass.listed.iter().map(|slot| {
+            let output = made[slot - function.inputs.len()];
+            rows(output.axis) * output.shape.len()
+        });
+        let groups = rows(pass.outer).div_ceil(entry.lanes * entry.r);
+        !pass.listed.is_empty() && listed::pays(pairs.sum(), groups, rows(pass.inner))
+    };
+    let passes = function.passes.iter().zip(code.tables);
+    Ok(passes.filter(runs_listed).count())
 }
 
 /// Checks all inputs and returns the numbers of rows.

@@ -4,33 +4,35 @@
 //! The module's parent has the runtime's private names as `k`.
 
 use super::compiled::{Compiled, Role};
-use super::host::{kernels, types};
+use super::host::{ident, kernels, types};
 use super::parameters::constant;
 use super::plan::{code, function_static, passes};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The item with its formula and fused derivative only.
-pub(super) fn item(mut item: Compiled) -> Compiled {
-    item.functions
-        .retain(|f| matches!(f.role, Role::Eval | Role::Vjp));
-    item
+/// The method's name that runs a function: `eval`, `vjp`, `value_and_vjp`, `grad_x_i`, `jvp`.
+fn name(item: &Compiled, role: Role) -> String {
+    match role {
+        Role::Eval => "eval".into(),
+        Role::Vjp => "vjp".into(),
+        Role::ValueAndVjp => "value_and_vjp".into(),
+        Role::Grad(n) => format!("grad_{}", item.formula.inputs[n].name),
+        Role::Jvp => "jvp".into(),
+    }
 }
 
-/// The module, named like the item: `eval()` and, where there is a derivative, `vjp()`, each with the function's code.
+/// The module, named like the item: for each of the item's functions one of its [`name`], with the function's code.
 ///
 /// The item has one value type and no const parameters.
-pub(super) fn module(whole: Compiled, ptx: &Result<String, String>) -> TokenStream {
-    let item = item(whole);
-    let (name, kernels, types) = (&item.name, kernels(&item), types(&item));
+pub(super) fn module(item: Compiled, ptx: &Result<String, String>) -> TokenStream {
+    let (module, kernels, types) = (&item.name, kernels(&item), types(&item));
     let ptx = match ptx {
         Ok(text) => quote!(Ok(#text)),
         Err(reason) => quote!(Err(#reason)),
     };
     let functions = item.functions.iter().map(|f| {
-        let is_vjp = f.role == Role::Vjp;
-        let method = if is_vjp { quote!(vjp) } else { quote!(eval) };
-        let passes = is_vjp
+        let method = ident(&name(&item, f.role));
+        let passes = (f.role == Role::Vjp)
             .then(|| constant(&item, "VJP_PASSES", &quote!(&[k::Pass]), &passes(f)))
             .into_iter();
         let (statics, code) = (
@@ -47,7 +49,7 @@ pub(super) fn module(whole: Compiled, ptx: &Result<String, String>) -> TokenStre
     });
     quote! {
         #[allow(non_camel_case_types)]
-        pub mod #name {
+        pub mod #module {
             use super::k;
             #types
             static PTX: Result<&'static str, &'static str> = #ptx;

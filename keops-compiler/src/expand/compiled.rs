@@ -62,7 +62,7 @@ pub(super) struct NamedFunction {
 
 /// What a function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub enum Role {
     /// The formula.
     Eval,
     /// The vector-Jacobian product with respect to all inputs.
@@ -76,7 +76,7 @@ pub(super) enum Role {
 }
 
 impl Compiled {
-    /// Compiles an item's functions.
+    /// Compiles those functions of an item that are wanted.
     #[allow(clippy::too_many_arguments, reason = "the parts of an item")]
     pub(super) fn new(
         name: Ident,
@@ -87,6 +87,7 @@ impl Compiled {
         dimensions: Vec<String>,
         is_tuple: bool,
         formula: Formula,
+        wanted: &dyn Fn(Role) -> bool,
     ) -> Compiled {
         let mut item = Compiled {
             name,
@@ -103,19 +104,29 @@ impl Compiled {
             kernels: vec![],
             instances: vec![],
         };
-        item.add(Role::Eval, item.formula.compile());
+        if wanted(Role::Eval) {
+            item.add(Role::Eval, item.formula.compile());
+        }
         if item.is_differentiable() {
             let all: Vec<usize> = (0..item.formula.inputs.len()).collect();
-            item.add(Role::Vjp, item.formula.vjp(&all).compile());
-            let both = item.formula.value_and_vjp().compile();
-            // The two one after the other are within the limits then, or are reported.
-            if both.excess.is_none() {
-                item.add(Role::ValueAndVjp, both);
+            if wanted(Role::Vjp) {
+                item.add(Role::Vjp, item.formula.vjp(&all).compile());
+            }
+            if wanted(Role::ValueAndVjp) {
+                let both = item.formula.value_and_vjp().compile();
+                // The two one after the other are within the limits then, or are reported.
+                if both.excess.is_none() {
+                    item.add(Role::ValueAndVjp, both);
+                }
             }
             for n in all {
-                item.add(Role::Grad(n), item.formula.vjp(&[n]).compile());
+                if wanted(Role::Grad(n)) {
+                    item.add(Role::Grad(n), item.formula.vjp(&[n]).compile());
+                }
             }
-            if let Some(jvp) = item.formula.jvp() {
+            if wanted(Role::Jvp)
+                && let Some(jvp) = item.formula.jvp()
+            {
                 item.add(Role::Jvp, jvp.compile());
             }
         }

@@ -25,6 +25,7 @@ use crate::graph::complex::shape_of;
 use crate::item::{Item, Origin, Program, Scalar};
 use crate::syntax::Form;
 use compiled::Compiled;
+pub use compiled::Role;
 pub use device::DeviceCode;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -138,10 +139,14 @@ pub fn excess(program: &Program) -> Diagnostics {
     too_much(program, &compile(program, ""))
 }
 
-/// The kernels of a program's items and what the runtime is told of them, without call types, see [`bare`]; `ptx` holds a
-/// module for each item, or the reason why there is none.
-pub fn bare(program: &Program, ptx: &[Result<String, String>]) -> TokenStream {
-    let items = compile(program, "");
+/// The kernels of those functions of a program's items that are wanted, and what the runtime is told of them, without call types,
+/// see [`bare`]; `ptx` holds a module for each item, or the reason why there is none.
+pub fn bare(
+    program: &Program,
+    wanted: &dyn Fn(usize, Role) -> bool,
+    ptx: &[Result<String, String>],
+) -> TokenStream {
+    let items = compile_wanted(program, "", wanted);
     items
         .into_iter()
         .zip(ptx)
@@ -150,8 +155,8 @@ pub fn bare(program: &Program, ptx: &[Result<String, String>]) -> TokenStream {
 }
 
 /// The device code of [`bare`].
-pub fn bare_device_code(program: &Program) -> DeviceCode {
-    let items: Vec<Compiled> = compile(program, "").into_iter().map(bare::item).collect();
+pub fn bare_device_code(program: &Program, wanted: &dyn Fn(usize, Role) -> bool) -> DeviceCode {
+    let items = compile_wanted(program, "", wanted);
     device::code(&items.iter().collect::<Vec<_>>())
 }
 
@@ -175,9 +180,18 @@ fn inputs(item: &Item) -> Vec<Input> {
 
 /// Compiles all items; `suffix` is appended to their names.
 fn compile(program: &Program, suffix: &str) -> Vec<Compiled> {
-    let items = program.items.iter().zip(formulas(program));
+    compile_wanted(program, suffix, &|_, _| true)
+}
+
+/// The same, of each item (by its number) only those functions that are wanted.
+fn compile_wanted(
+    program: &Program,
+    suffix: &str,
+    wanted: &dyn Fn(usize, Role) -> bool,
+) -> Vec<Compiled> {
+    let items = program.items.iter().zip(formulas(program)).enumerate();
     items
-        .map(|(item, formula)| {
+        .map(|(number, (item, formula))| {
             let signature = &item.signature;
             Compiled::new(
                 Ident::new(
@@ -199,6 +213,7 @@ fn compile(program: &Program, suffix: &str) -> Vec<Compiled> {
                     .collect(),
                 item.is_tuple,
                 formula,
+                &|role| wanted(number, role),
             )
         })
         .collect()

@@ -9,12 +9,13 @@ use super::Random;
 use super::noise::{Noise, numbers};
 use keops_compiler::function::{Formula, Input};
 use keops_compiler::graph::autodiff;
+use keops_compiler::graph::derive::expand;
 use keops_compiler::graph::rebuild::decompose;
 use keops_compiler::graph::{Graph, Kind, NodeId};
 use keops_compiler::interpret::{Inputs, evaluate};
 use keops_compiler::item::Item;
 use keops_compiler::lower::interpret::Rows;
-use keops_compiler::types::{Axis, Element, Shape, Type};
+use keops_compiler::types::{Axis, Element, Indices, Shape, Type};
 use keops_compiler::value::Value;
 
 /// Rounding of a number by about 450 units in the last place, all steps together: the three orders of evaluation differ,
@@ -142,6 +143,82 @@ pub fn fill(inputs: &mut Inputs, formula: &Formula, random: &mut Random) {
     }
 }
 
+/// How many rows formulas get.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Most rows of a short axis.
+    pub short: usize,
+    /// Rows of a long axis: at least and at most.
+    pub long: (usize, usize),
+    /// Most numbers of values that depend on both indices, which shortens a long axis.
+    pub numbers: usize,
+}
+
+impl Sizes {
+    /// For a formula: one in ten has a long axis, and one in three whose derivative has listed pairs, which engines run by
+    /// themselves only where a row lists few of many.
+    fn rows(&self, g: &Graph, roots: &[NodeId], random: &mut Random) -> (usize, usize) {
+        // At least as many as the largest K, but for a few formulas of single rows.
+        let mut short = || {
+            if random.unit() < 0.1 {
+                1
+            } else {
+                3 + (random.unit() * (self.short - 2) as f64) as usize
+            }
+        };
+        let (m, n) = (short(), short());
+        let (mut chosen, mut numbers) = (None, 1);
+        for id in g.reachable(roots) {
+            let node = g.node(id);
+            if let Kind::Reduce(reduction, axis, _) = node.kind
+                && CHOOSING.contains(&reduction.0.name)
+            {
+                chosen = Some(axis);
+            }
+            if node.indices.i && node.indices.j {
+                numbers += node.ty.shape.len();
+            }
+        }
+        let long = random.unit() < if chosen.is_some() { 1.0 / 3.0 } else { 0.1 };
+        if !long {
+            return (m, n);
+        }
+        let axis = chosen.unwrap_or(if random.unit() < 0.5 {
+            Axis::I
+        } else {
+            Axis::J
+        });
+        let (least, most) = self.long;
+        let rows = least + (random.unit() * (most - least) as f64) as usize;
+        let other = if axis == Axis::I { n } else { m }.min(4);
+        let rows = rows.min(self.numbers / (numbers * other)).max(self.short);
+        match axis {
+            Axis::I => (rows, other),
+            Axis::J => (other, rows),
+        }
+    }
+}
+
+/// Reductions whose derivatives list pairs.
+const CHOOSING: [&str; 6] = [
+    "min",
+    "max",
+    "kmin",
+    "min_argmin",
+    "max_argmax",
+    "kmin_argkmin",
+];
+
+/// The graph of definitions, without derivatives and composites.
+fn definitions(item: &Item) -> Result<(Graph, Vec<NodeId>), Passed> {
+    let (mut g, mut roots) = decompose(&item.graph, &item.outputs);
+    while let Some(expanded) = expand(&g, &roots) {
+        let (next, moved) = expanded.map_err(|_| Passed::Budget)?;
+        (g, roots) = decompose(&next, &moved);
+    }
+    Ok((g, roots))
+}
+
 /// A formula on random rows.
 pub struct Expected {
     /// The rows; those of the gradient's cotangents behind the formula's own.
@@ -152,6 +229,8 @@ pub struct Expected {
     pub limits: Vec<f64>,
     /// The same by the definitions of composite operations.
     pub by_definition: Vec<Rows>,
+    /// These definitions, in which derivatives are written out, and the results among them.
+    pub definitions: (Graph, Vec<NodeId>),
     /// Its derivative with respect to all variables, where it has one.
     pub gradient: Option<Gradient>,
     /// For further random numbers.
@@ -169,24 +248,18 @@ pub struct Gradient {
 }
 
 impl Expected {
-    /// Of the formula with this seed, on at most so many rows.
+    /// Of the formula with this seed.
     ///
     /// # Errors
     /// Why it is passed over.
-    pub fn new(item: &Item, formula: &Formula, seed: u64, most: usize) -> Result<Self, Passed> {
+    pub fn new(item: &Item, formula: &Formula, seed: u64, sizes: &Sizes) -> Result<Self, Passed> {
         if formula.excess.is_some() {
             return Err(Passed::Budget);
         }
         let mut random = Random(seed ^ 0x5555);
-        // At least as many as the largest K, but for a few formulas of single rows.
-        let mut rows = || {
-            if random.unit() < 0.1 {
-                1
-            } else {
-                3 + (random.unit() * (most - 2) as f64) as usize
-            }
-        };
-        let (m, n) = (rows(), rows());
+        // The noise is that of the definitions: composites cancel inside.
+        let (plain, plain_roots) = definitions(item)?;
+        let (m, n) = sizes.rows(&plain, &plain_roots, &mut random);
         let mut inputs = Inputs {
             variables: vec![],
             m,
@@ -194,12 +267,18 @@ impl Expected {
         };
         fill(&mut inputs, formula, &mut random);
 
-        // The noise is that of the definitions: composites cancel inside.
-        let (plain, plain_roots) = decompose(&item.graph, &item.outputs);
         let limits = tolerances(&plain, &plain_roots, &inputs, seed)?;
+        let by_definition = as_rows(&evaluate(&plain, &plain_roots, &inputs));
+        let derives = |&id: &NodeId| matches!(item.graph.node(id).kind, Kind::Derivative(_));
         let mut expected = Expected {
-            values: as_rows(&evaluate(&item.graph, &item.outputs, &inputs)),
-            by_definition: as_rows(&evaluate(&plain, &plain_roots, &inputs)),
+            // A derivative has no value of its own.
+            values: if item.graph.reachable(&item.outputs).iter().any(derives) {
+                by_definition.clone()
+            } else {
+                as_rows(&evaluate(&item.graph, &item.outputs, &inputs))
+            },
+            by_definition,
+            definitions: (plain.clone(), plain_roots.clone()),
             inputs,
             limits,
             gradient: None,
@@ -242,5 +321,49 @@ impl Expected {
             formula: gradient,
         });
         Ok(expected)
+    }
+    /// The derivative along random tangents of all inputs, and the inputs with these; `None` where a result is an index.
+    ///
+    /// # Errors
+    /// Why it is passed over.
+    pub fn tangent(
+        &mut self,
+        formula: &Formula,
+        seed: u64,
+    ) -> Result<Option<(Inputs, Gradient)>, Passed> {
+        let Some(tangent) = formula.jvp() else {
+            return Ok(None);
+        };
+        if tangent.excess.is_some() {
+            return Err(Passed::Budget);
+        }
+        let own = formula.inputs.len();
+        let mut inputs = self.inputs.clone();
+        inputs.variables.truncate(own);
+        fill(&mut inputs, &tangent, &mut self.random);
+        let (mut g, roots) = self.definitions.clone();
+        let pairs: Vec<(NodeId, NodeId)> = (0..own)
+            .map(|k| {
+                let Input { axis, shape, .. } = formula.inputs[k];
+                let mut variable = |k| g.variable(k, Type::real(shape), axis);
+                (variable(k), variable(own + k))
+            })
+            .collect();
+        let along: Vec<NodeId> = roots
+            .iter()
+            .zip(&formula.outputs)
+            .map(|(&root, output)| {
+                let ty = g.ty(root);
+                let dummy = g.variable(usize::MAX, ty, output.axis);
+                autodiff::jvp(&mut g, root, dummy, &pairs, Indices::NONE)
+                    .unwrap_or_else(|| g.constant(0.0, ty.shape))
+            })
+            .collect();
+        let gradient = Gradient {
+            limits: tolerances(&g, &along, &inputs, seed)?,
+            values: as_rows(&evaluate(&g, &along, &inputs)),
+            formula: tangent,
+        };
+        Ok(Some((inputs, gradient)))
     }
 }

@@ -1,7 +1,10 @@
-//! Random well-typed formulas, made from the records of operations and reductions: a new record is in them by itself.
+//! Random well-typed formulas, made from the records of operations and reductions: a new record is in them by itself; what has no
+//! record is in [`special`].
 //!
 //! Arguments stay inside the records' test ranges where those are narrow. An operation with a kink or a jump has its
 //! argument moved by an odd literal, so that structure (`x_i - x_i`, equal numbers of a vector) does not put it there.
+
+mod special;
 
 use super::Random;
 use super::cases::tuples;
@@ -71,6 +74,8 @@ const STEEP: [&str; 6] = ["exp", "exp2", "expm1", "sinh", "cosh", "pow"];
 struct Scope {
     axes: Indices,
     names: Vec<(String, Type)>,
+    /// Whether this is part of what is derived.
+    derives: bool,
 }
 
 /// Makes formulas.
@@ -203,17 +208,13 @@ impl Generator {
         }
     }
     fn leaf(&mut self, ty: Type, scope: &Scope) -> String {
-        let Scope { axes, names } = scope;
+        let Scope { axes, names, .. } = scope;
         if ty.element == Element::Bool {
-            if axes.i && axes.j && ty.shape == Shape::Scalar && self.chance(0.4) {
-                let conditions = [
-                    "i <= j",
-                    "i == j",
-                    "abs(i - j) <= 1",
-                    "2 * j > i + 1",
-                    "i != j",
-                ];
-                return format!("({})", conditions[self.below(conditions.len())]);
+            if ty.shape == Shape::Scalar
+                && self.chance(0.4)
+                && let Some(condition) = self.rows_condition(scope)
+            {
+                return condition;
             }
             let real = Type::real(ty.shape);
             return format!("({} < {})", self.leaf(real, scope), self.literal(ty.shape));
@@ -256,6 +257,12 @@ impl Generator {
     fn expression(&mut self, ty: Type, depth: usize, scope: &Scope) -> String {
         if depth == 0 || self.chance(0.1) {
             return self.leaf(ty, scope);
+        }
+        if ty.element == Element::Real
+            && self.chance(0.08)
+            && let Some(text) = self.special(ty, depth, scope)
+        {
+            return text;
         }
         let operations = &self.operations[&ty];
         let which = (self.random.unit() * operations.len() as f64) as usize;
@@ -320,8 +327,16 @@ impl Generator {
                 .map(|(number, &ty)| {
                     let depth = 1 + self.below(3);
                     let mut text = self.expression(ty, depth, scope);
-                    if !names(&text).any(|n| n.ends_with(&own)) {
+                    if !depends(&text, &own) {
                         text = format!("({text} * xs{own})");
+                    }
+                    // Rows that are skipped.
+                    if matches!(reduction.name, "sum" | "mean")
+                        && ty == Type::SCALAR
+                        && self.chance(0.25)
+                        && let Some(condition) = self.rows_condition(scope)
+                    {
+                        text = format!("if {condition} {{ {text} }} else {{ 0.0 }}");
                     }
                     // Weights of a logarithm are positive.
                     if reduction.name == "logsumexpweight" && number == 1 {
@@ -348,6 +363,7 @@ impl Generator {
         let mut pair = Scope {
             axes: Indices { i: true, j: true },
             names: vec![],
+            derives: false,
         };
         let mut lets: Vec<(String, String)> = vec![];
         if self.chance(0.5) {
@@ -362,14 +378,21 @@ impl Generator {
                 j: axis == Axis::I,
             },
             names: vec![],
+            derives: false,
         };
         let mut outputs = vec![];
         if self.chance(0.15) {
             outputs.push(self.reduction(axis, &pair, true).0);
         }
+        if self.chance(0.05) {
+            outputs.push(self.complex_reduction(axis, &pair));
+        }
         for number in 0..1 + self.below(2) {
             let (text, ty) = self.reduction(axis, &pair, false);
             let name = format!("r{number}");
+            if self.chance(0.08) {
+                outputs.extend(self.along_rows(&name, &text, axis));
+            }
             lets.push((name.clone(), text));
             after.names.push((name, ty));
         }
@@ -382,7 +405,7 @@ impl Generator {
                 let ty = if real.contains(&ty) { ty } else { Type::SCALAR };
                 let depth = 1 + self.below(2);
                 let text = self.expression(ty, depth, &after);
-                let reduces = names(&text).any(|n| n == "r0" || n == "r1");
+                let reduces = depends(&text, "r0") || depends(&text, "r1");
                 if reduces {
                     output = text;
                 } else if real.contains(&ty)
@@ -408,6 +431,11 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
+/// Whether a text surely depends on a name with this end. Parts of complex values and derivatives may lose what is in them.
+fn depends(text: &str, end: &str) -> bool {
+    names(text).any(|n| n.ends_with(end)) && !names(text).any(|n| special::LOSING.contains(&n))
+}
+
 /// The formula with the lets that it needs, and its variables.
 fn finished(lets: &[(String, String)], result: &str) -> String {
     let mut body = result.to_string();
@@ -419,19 +447,24 @@ fn finished(lets: &[(String, String)], result: &str) -> String {
     let mut variables: Vec<(&str, String)> = vec![];
     for name in names(&body) {
         let (stem, _) = name.split_once('_').unwrap_or((name, ""));
-        let Some(kind) = stem.strip_prefix(['x', 'y']) else {
+        let Some(kind) = stem.strip_prefix(['x', 'y', 'z']) else {
             continue;
+        };
+        let number = if stem.starts_with('z') {
+            "Complex<f64>"
+        } else {
+            "f64"
         };
         let digits: Vec<&str> = kind[1.min(kind.len())..]
             .split("")
             .filter(|d| !d.is_empty())
             .collect();
         let ty = match (kind.chars().next(), digits.as_slice()) {
-            (Some('s'), []) => "f64".to_string(),
+            (Some('s'), []) => number.to_string(),
             (Some('v'), n) if kind[1..].parse::<usize>().is_ok() => {
-                format!("[f64; {}]", n.concat())
+                format!("[{number}; {}]", n.concat())
             }
-            (Some('m'), [r, c]) => format!("[[f64; {c}]; {r}]"),
+            (Some('m'), [r, c]) => format!("[[{number}; {c}]; {r}]"),
             _ => continue,
         };
         if !variables.iter().any(|(known, _)| *known == name) {

@@ -2,12 +2,12 @@
 //! the numbers on standard input and prints their results.
 //!
 //! Input, words with spaces between: for each call the formula's number, how many inputs it has, and for each input its rows,
-//! their two dimensions and the numbers. Output, one line for each call: the formula's number, how many results, and for each
-//! how many numbers and the numbers. Numbers are the bits of an f64, hexadecimal.
+//! their two dimensions and the numbers. Output, one line for each call: the formula's number, how many of its passes run listed pairs
+//! only, how many results, and for each how many numbers and the numbers. Numbers are the bits of an f64, hexadecimal.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-use keops_runtime::__private::{Code, IntoRows, Level, Matrix, Real, Rows, call};
+use keops_runtime::__private::{Code, IntoRows, Level, Matrix, Real, Rows, call, listed_passes};
 use keops_runtime::ndarray::{Array3, ArrayView3};
 use keops_runtime::{Backend, Float, Options};
 use std::io::{Read, Write};
@@ -51,13 +51,16 @@ pub fn main<T: Float + Into<f64>>(formulas: &[Formula<T>]) {
             .iter()
             .map(|x| IntoRows::<T, Matrix<1, 1>>::into_rows(view(x)))
             .collect();
-        let results = call(
-            &formulas[number](),
-            &rows.iter().collect::<Vec<_>>(),
-            &options,
-        )
-        .unwrap_or_else(|error| panic!("formula {number}: {error}"));
-        let mut line = format!("{number} {}", results.len());
+        let (code, rows) = (formulas[number](), rows.iter().collect::<Vec<_>>());
+        let listed = if on == "cuda" {
+            Ok(0)
+        } else {
+            listed_passes(&code, &rows, &options)
+        };
+        let (listed, results) = listed
+            .and_then(|listed| Ok((listed, call(&code, &rows, &options)?)))
+            .unwrap_or_else(|error| panic!("formula {number}: {error}"));
+        let mut line = format!("{number} {listed} {}", results.len());
         for value in results {
             let (_, _, numbers) = value.into_parts();
             let numbers: Vec<f64> = match numbers {

@@ -49,6 +49,11 @@ impl List<'_> {
     }
 }
 
+/// Whether listed pairs are worth running alone, for so many groups of outer rows and so many inner rows.
+pub(crate) fn pays(pairs: usize, groups: usize, n: usize) -> bool {
+    pairs as u128 * COST as u128 <= groups as u128 * n as u128
+}
+
 /// The inner rows of each group of outer rows, ascending, each once or more often.
 pub(super) struct Groups {
     /// Outer rows of a group.
@@ -65,8 +70,7 @@ impl Groups {
         let rows = job.entry.lanes * job.entry.r;
         let count = job.m.div_ceil(rows);
         let pairs: usize = job.listed.iter().map(|list| list.indices.len()).sum();
-        let whole = count as u128 * job.n as u128;
-        if job.listed.is_empty() || pairs as u128 * COST as u128 > whole {
+        if job.listed.is_empty() || !pays(pairs, count, job.n) {
             return Ok(None);
         }
         let mut starts = room::<usize>(count + 1)?;
