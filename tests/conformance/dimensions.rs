@@ -63,6 +63,17 @@ dimensions!(smallest [1 2, 4 3]
     (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = (kmin_j::<3> sqdist(x_i, y_j) * z_j)
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
 
+// Derivatives with respect to all numbers of a row.
+dimensions!(bump [1 1, 3 2, 7 2, 64 1] #[keops(D = [1, 3, 64], E = [1, 2])]
+    (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j laplacian(exp(-sqdist(x_i, y_j) / D), x_i) * b_j)
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+dimensions!(stein [1 1, 2 1, 7 1, 64 1]
+    (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j divergence(grad(1.0 / (1.0 + sqdist(x_i, y_j) / D), x_i), y_j) * b_j)
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+dimensions!(hessian [2 1, 3 1, 12 1] #[keops(D = [3, 12], E = [1])]
+    (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j jacobian(grad(exp(-sqdist(x_i, y_j)), x_i), x_i) * sum(b_j))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+
 keops! {
     fn gauss_of<T, const D: usize>(x_i: [T; D], y_j: [T; D], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
     fn gauss_of_dx = grad(gauss_of, x_i);

@@ -134,6 +134,14 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             let args: Vec<String> = args.iter().map(value).collect();
             writeln!(out, "let v{r} = s.{}({});", prim.method(), args.join(", "))
         }
+        Stmt::Pick(r, [a, b], [equal, other]) => writeln!(
+            out,
+            "let v{r} = if {} == {} {{ {} }} else {{ {} }};",
+            ix(a),
+            ix(b),
+            value(equal),
+            value(other)
+        ),
         Stmt::SumValue(r, at) => {
             writeln!(out, "let v{r} = reduce::sum::value(s, row, {});", ix(at))
         }

@@ -174,7 +174,7 @@ fn collect(
 }
 
 /// a + b with signs and doubling outside, where [`sum_over`] finds them: −a + −b = −(a + b) and a + a = 2·a exactly.
-fn add_up(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
+pub(super) fn add_up(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
     if a == b {
         let two = g.literal(2.0);
         return g.apply(&mul::OP, &[two, a]);

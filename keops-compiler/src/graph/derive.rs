@@ -7,6 +7,7 @@
 //! Invariant: no derivative goes through a reduction over rows that the value still depends on ([`mixed_rows`]): in
 //! `y_j * sum_j y_j` the two `j` are different rows, and one cotangent cannot stand for both.
 
+use super::batch::{Jacobian, batched};
 use super::rebuild::{copy, rebuild};
 use super::{Graph, Kind, NodeId, autodiff};
 use crate::budget::{Excess, MOST_OPERATIONS};
@@ -228,20 +229,18 @@ pub fn expand(old: &Graph, roots: &[NodeId]) -> Option<Result<(Graph, Vec<NodeId
         let innermost = !node.args.iter().any(|a| above.contains(a));
         match node.kind {
             Kind::Derivative(kind) if innermost => {
-                // Every number that is derived takes a sweep of its own.
-                let sweeps = match kind {
-                    Derivative::Grad | Derivative::Jvp => 1,
-                    Derivative::Jacobian | Derivative::Divergence => g.shape(args[0]).len(),
-                    Derivative::Laplacian => g.shape(args[1]).len(),
-                };
-                let operations = g.ids().count().saturating_add(sweeps);
+                let operations = g.ids().count();
                 if excess.is_none() && operations > MOST_OPERATIONS {
                     excess = Some(Excess::Operations(operations));
                 }
-                if excess.is_some() {
-                    return g.constant(0.0, node.ty.shape);
-                }
-                definition(g, kind, args)
+                let made = match excess {
+                    None => definition(g, kind, args),
+                    Some(excess) => Err(excess),
+                };
+                made.unwrap_or_else(|found| {
+                    excess = Some(found);
+                    g.constant(0.0, node.ty.shape)
+                })
             }
             _ => copy(g, node, args),
         }
@@ -252,10 +251,10 @@ pub fn expand(old: &Graph, roots: &[NodeId]) -> Option<Result<(Graph, Vec<NodeId
     })
 }
 
-fn definition(g: &mut Graph, kind: Derivative, args: &[NodeId]) -> NodeId {
+fn definition(g: &mut Graph, kind: Derivative, args: &[NodeId]) -> Result<NodeId, Excess> {
     let (f, v) = (args[0], args[1]);
     let own = kind.own_rows(g, args);
-    match kind {
+    Ok(match kind {
         Derivative::Grad => {
             let e = args.get(2).copied().unwrap_or_else(|| g.literal(1.0));
             gradient(g, f, v, e, own)
@@ -267,13 +266,20 @@ fn definition(g: &mut Graph, kind: Derivative, args: &[NodeId]) -> NodeId {
             let tangent = autodiff::jvp(g, f, dummy, &[(v, t)], own);
             tangent.unwrap_or_else(|| g.constant(0.0, ty.shape))
         }
-        Derivative::Jacobian => jacobian(g, f, v, own),
-        Derivative::Divergence => divergence(g, f, v, own),
+        Derivative::Jacobian => jacobian(g, f, v, own)?,
+        Derivative::Divergence => divergence(g, f, v, own)?,
+        // In two steps: the gradient is simplified before it is derived.
         Derivative::Laplacian => {
-            let one = g.literal(1.0);
-            let gradient = gradient(g, f, v, one, g.indices(f));
-            divergence(g, gradient, v, own)
+            let gradient = known(g.try_derivative(Derivative::Grad, &[f, v]));
+            known(g.try_derivative(Derivative::Divergence, &[gradient, v]))
         }
+    })
+}
+
+fn known(made: Result<NodeId, TypeError>) -> NodeId {
+    match made {
+        Ok(node) => node,
+        Err(e) => unreachable!("internal error in keops: the derivative was checked: {e:?}"),
     }
 }
 
@@ -287,34 +293,59 @@ fn gradient(g: &mut Graph, f: NodeId, v: NodeId, e: NodeId, own: Indices) -> Nod
         .unwrap_or_else(|| g.constant(0.0, shape))
 }
 
-/// The gradient of each number of a value, in order.
-fn gradients(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> Vec<NodeId> {
+/// The cotangent of `v` as a function of that of `f`, as a sum of batches for all numbers of `f`; `None` where an operation has no
+/// rule for many cotangents. Without any where `f` does not depend on `v`.
+fn many(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> Option<Jacobian<'_>> {
+    // Stands for each of the unit vectors, and does not remain.
+    let (ty, shape) = (g.ty(f), g.shape(v));
+    let seed = g.placeholder(ty, Indices::NONE);
+    let cotangents = autodiff::vjp_within(g, &[(f, seed)], &[v], own);
+    let cotangent = cotangents.first().copied().flatten();
+    let cotangent = cotangent.unwrap_or_else(|| g.constant(0.0, shape));
+    batched(g, cotangent, seed)
+}
+
+/// The gradient of each number of a value, in order: a sweep for each.
+fn gradients(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> Result<Vec<NodeId>, Excess> {
+    let operations = g.ids().count().saturating_add(g.shape(f).len());
+    if operations > MOST_OPERATIONS {
+        return Err(Excess::Operations(operations));
+    }
     let one = g.literal(1.0);
-    (0..g.shape(f).len())
+    Ok((0..g.shape(f).len())
         .map(|k| {
             let number = take::block(g, f, k, Shape::Scalar);
             gradient(g, number, v, one, own)
         })
-        .collect()
+        .collect())
 }
 
-fn jacobian(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> NodeId {
-    let rows = gradients(g, f, v, own);
-    match (g.shape(f), rows.as_slice()) {
-        (Shape::Scalar, &[only]) => only,
-        _ => g.apply(&array::OP, &rows),
+fn jacobian(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> Result<NodeId, Excess> {
+    if g.shape(f) == Shape::Scalar {
+        let one = g.literal(1.0);
+        return Ok(gradient(g, f, v, one, own));
     }
+    if let Some(matrix) = many(g, f, v, own).and_then(Jacobian::matrix) {
+        return Ok(matrix);
+    }
+    let rows = gradients(g, f, v, own)?;
+    Ok(g.apply(&array::OP, &rows))
 }
 
-fn divergence(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> NodeId {
-    let rows = gradients(g, f, v, own);
+fn divergence(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> Result<NodeId, Excess> {
+    if g.shape(f) == Shape::Scalar {
+        return jacobian(g, f, v, own);
+    }
+    if let Some(trace) = many(g, f, v, own).and_then(Jacobian::trace) {
+        return Ok(trace);
+    }
     let mut terms = vec![];
-    for (k, row) in rows.into_iter().enumerate() {
+    for (k, row) in gradients(g, f, v, own)?.into_iter().enumerate() {
         if g.as_constant(row) != Some(0.0) {
             terms.push(take::block(g, row, k, Shape::Scalar));
         }
     }
-    match terms.as_slice() {
+    Ok(match terms.as_slice() {
         [] => g.literal(0.0),
         &[only] => only,
         [first, second] => g.apply(&add::OP, &[*first, *second]),
@@ -322,5 +353,5 @@ fn divergence(g: &mut Graph, f: NodeId, v: NodeId, own: Indices) -> NodeId {
             let all = g.apply(&array::OP, &terms);
             g.apply(&sum::OP, &[all])
         }
-    }
+    })
 }

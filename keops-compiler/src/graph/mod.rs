@@ -5,6 +5,7 @@
 //! errors find theirs in a side table. `apply` only hash-conses and folds nothing: simplification is a pass of its own.
 
 pub mod autodiff;
+pub mod batch;
 pub mod chosen;
 pub mod complex;
 pub mod derive;

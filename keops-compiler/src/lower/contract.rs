@@ -31,6 +31,7 @@ fn visit(stmt: &Stmt, f: &mut dyn FnMut(Reg)) {
     };
     match stmt {
         Stmt::Let(_, _, args) => args.iter().for_each(operand),
+        Stmt::Pick(_, _, numbers) => numbers.iter().for_each(operand),
         Stmt::Mutable(_, v)
         | Stmt::Assign(_, v)
         | Stmt::Store(_, _, v)
@@ -154,6 +155,7 @@ fn sweep_block(stmts: &mut Vec<Stmt>, uses: &BTreeMap<Reg, usize>, changed: &mut
     let before = stmts.len();
     stmts.retain(|stmt| match stmt {
         Stmt::Let(r, ..)
+        | Stmt::Pick(r, ..)
         | Stmt::SumValue(r, _)
         | Stmt::RowWord(r, _)
         | Stmt::LogSumExpValue(r, _) => uses.contains_key(r),

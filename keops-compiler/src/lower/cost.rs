@@ -45,7 +45,7 @@ impl Cost {
             match stmt {
                 Stmt::Let(_, prim, _) => self.prim(*prim, times),
                 Stmt::Loop(_, n, body) => self.block(body, times * n),
-                Stmt::Sum(..) | Stmt::Extremum(..) => self.flops += times,
+                Stmt::Pick(..) | Stmt::Sum(..) | Stmt::Extremum(..) => self.flops += times,
                 Stmt::SumMul(..) => self.flops += 2 * times,
                 Stmt::Prod(..) => self.flops += 4 * times,
                 Stmt::KMin(k, ..) => self.flops += times * if *k == 1 { 3 } else { 1 },

@@ -91,6 +91,11 @@ impl Machine<'_> {
                 };
                 self.registers.insert(*reg, value);
             }
+            Stmt::Pick(reg, at, [equal, other]) => {
+                let is_equal = self.ix(&at[0]) == self.ix(&at[1]);
+                let value = self.get(if is_equal { equal } else { other });
+                self.registers.insert(*reg, value);
+            }
             Stmt::SumValue(reg, ix) => {
                 let at = self.ix(ix);
                 self.registers

@@ -269,6 +269,8 @@ pub struct Slot {
 pub enum Stmt {
     /// reg = prim(args)
     Let(Reg, Prim, Vec<Operand>),
+    /// reg = the first number where two indices are equal, else the second
+    Pick(Reg, [Ix; 2], [Operand; 2]),
     /// reg = the finished sum at this word of the state row
     SumValue(Reg, Ix),
     /// reg = this word of the state row

@@ -567,6 +567,7 @@ fn needs_no_reduce(g: &Graph, id: NodeId, reduces: &[NodeId]) -> bool {
 fn mentions_index(stmts: &[Stmt], space: Space) -> bool {
     stmts.iter().any(|stmt| match stmt {
         Stmt::Let(_, _, args) => args.contains(&Operand::RowIndex(space)),
+        Stmt::Pick(_, _, numbers) => numbers.contains(&Operand::RowIndex(space)),
         Stmt::Put(_, v) | Stmt::Store(_, _, v) => *v == Operand::RowIndex(space),
         Stmt::KMin(..) => space == Space::Inner,
         Stmt::Loop(_, _, body) => mentions_index(body, space),

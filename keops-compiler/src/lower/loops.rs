@@ -136,6 +136,7 @@ impl Loops<'_> {
         };
         stmts.iter().any(|stmt| match stmt {
             Stmt::Let(_, _, args) => args.iter().any(operand),
+            Stmt::Pick(_, _, numbers) => numbers.iter().any(operand),
             Stmt::Mutable(_, value) | Stmt::Assign(_, value) => operand(value),
             Stmt::Store(array, ix, value) => {
                 self.arrays.contains(array) && by(ix) || operand(value)

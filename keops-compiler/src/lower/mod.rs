@@ -149,6 +149,26 @@ impl<'g> Lowerer<'g> {
             .push(Stmt::Let(reg, prim, args.to_vec()));
         Operand::Reg(reg)
     }
+    /// A number where two indices are equal, else another one.
+    pub fn where_equal(&mut self, at: [&Ix; 2], equal: Operand, other: Operand) -> Operand {
+        let always = match at.map(Ix::constant) {
+            [Some(a), Some(b)] => Some(a == b),
+            _ => (at[0] == at[1]).then_some(true),
+        };
+        match always {
+            Some(true) => return equal,
+            Some(false) => return other,
+            None => {}
+        }
+        let depths = at.map(|ix| self.ix_depth(ix));
+        let depth = [depths[0], depths[1], self.depth(&equal), self.depth(&other)];
+        let depth = depth.into_iter().max().unwrap_or(0);
+        let reg = self.fresh(depth);
+        self.scopes[depth]
+            .stmts
+            .push(Stmt::Pick(reg, at.map(Ix::clone), [equal, other]));
+        Operand::Reg(reg)
+    }
     /// The finished sum number `at` of a slot.
     pub fn sum_value(&mut self, slot: Slot, at: &Ix) -> Operand {
         self.row_stmt(

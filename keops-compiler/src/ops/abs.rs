@@ -18,6 +18,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&sign::OP, call.args);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| {
             // |−a| = |a|, ||a|| = |a|
             for inner in [&neg::OP, &OP] {

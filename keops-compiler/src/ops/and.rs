@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::And, a),
         vjp: |_, _| vec![None, None],
+        linear: Linear::No,
         simplify: |_, args, _| (args[0] == args[1]).then_some(args[0]),
         late: no_simplification,
     },

@@ -29,6 +29,7 @@ pub static OP: Op = Op {
         },
         costly: true,
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

@@ -59,6 +59,7 @@ pub static OP: Op = Op {
         },
         costly: false,
         vjp: concat::vjp_of_pieces,
+        linear: Linear::Sum(concat::piece_in_zeros),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

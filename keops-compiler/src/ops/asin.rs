@@ -18,6 +18,7 @@ pub static OP: Op = Op {
             let slope = inverse_leg(g, call.args[0]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].asin()),
         late: no_simplification,
     },

@@ -20,6 +20,7 @@ pub static OP: Op = Op {
             let divisor = g.apply(&add::OP, &[one, square]);
             vec![Some(g.apply(&div::OP, &[call.cotangent, divisor]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].atan()),
         late: no_simplification,
     },

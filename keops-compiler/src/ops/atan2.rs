@@ -27,6 +27,7 @@ pub static OP: Op = Op {
                 Some(g.apply(&neg::OP, &[of_x])),
             ]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].atan2(a[1])),
         late: no_simplification,
     },

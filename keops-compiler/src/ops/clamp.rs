@@ -34,6 +34,7 @@ pub static OP: Op = Op {
                 .map(|condition| Some(g.apply(&select::OP, &[condition, call.cotangent, zero])))
                 .to_vec()
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, clamp),
         late: no_simplification,
     },

@@ -34,6 +34,7 @@ pub static OP: Op = Op {
         lower: pieces,
         costly: false,
         vjp: vjp_of_pieces,
+        linear: Linear::Sum(piece_in_zeros),
         simplify: |g, args, _| {
             // concat(concat(a, b), c) = concat(a, b, c)
             let flat: Vec<NodeId> = args
@@ -94,4 +95,10 @@ pub(super) fn vjp_of_pieces(g: &mut Graph, call: &VjpCall<'_>) -> Vec<Option<Nod
         offset += shape.len();
     }
     cotangents
+}
+
+/// One piece alone, the others zero.
+pub(super) fn piece_in_zeros(g: &mut Graph, node: &Node, which: usize) -> NodeId {
+    let offset = node.args[..which].iter().map(|&a| g.shape(a).len()).sum();
+    place::in_zeros(g, node.args[which], offset, node.ty.shape)
 }

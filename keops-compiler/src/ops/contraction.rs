@@ -67,6 +67,33 @@ pub static OP: Op = Op {
                 .map(|side| Some(plan.gradient(g, side, call.args, cotangent)))
                 .collect()
         },
+        linear: Linear::Each(|b, call, batch| match batch {
+            Batch::Line(line) => {
+                let shape = b.g.shape(call.node);
+                let types = [b.g.ty(call.args[0]), b.g.ty(call.args[1])];
+                let plan = Plan::new(&types, call.params).ok()?;
+                let mut args = call.args.to_vec();
+                let rows = b.dense(line);
+                args[call.which] = rows;
+                let Shape::Matrix(units, _) = b.g.shape(rows) else {
+                    return None;
+                };
+                let made = match shape {
+                    Shape::Scalar => {
+                        b.g.apply_with(&OP, &args, &plan.of_rows(call.which, units, 0))
+                    }
+                    Shape::Vector(_) => {
+                        b.g.apply_with(&OP, &args, &plan.of_rows(call.which, units, units))
+                    }
+                    Shape::Matrix(..) => return None,
+                };
+                Some(vec![match shape {
+                    Shape::Scalar => b.numbers(made),
+                    _ => Batch::Line(Line::Dense(made)),
+                }])
+            }
+            _ => None,
+        }),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, params| {
@@ -204,6 +231,35 @@ impl Plan {
             summed,
             kept,
         })
+    }
+
+    /// The parameters of the same for a tensor of one more axis, its first, of this dimension, which is the result's first too.
+    fn of_rows(&self, side: usize, dimension: usize, rows: usize) -> Vec<i64> {
+        let shifted = |of: usize, axis: usize| axis + usize::from(of == side);
+        let dims = |of: usize| {
+            let first = (of == side).then_some(dimension);
+            first.into_iter().chain(self.dims[of].iter().copied())
+        };
+        // Where the remaining axes of each tensor stand in the result.
+        let mut order = vec![];
+        for of in 0..2 {
+            if of == side {
+                order.push(0);
+            }
+            for axis in 0..self.dims[of].len() {
+                let place = self.kept.iter().position(|&kept| kept == (of, axis));
+                order.extend(place.map(|place| place + 1));
+            }
+        }
+        let mut params = vec![rows as i64];
+        for of in 0..2 {
+            push(&mut params, dims(of).collect::<Vec<_>>().into_iter());
+        }
+        for of in 0..2 {
+            push(&mut params, self.summed[of].iter().map(|&a| shifted(of, a)));
+        }
+        push(&mut params, order.into_iter());
+        params
     }
 
     /// The dimensions of the result, before rows are told from columns.

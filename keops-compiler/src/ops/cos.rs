@@ -19,6 +19,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&neg::OP, &[sine]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].cos()),
         late: no_simplification,
     },

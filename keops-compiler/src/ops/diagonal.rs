@@ -1,14 +1,13 @@
-//! A scalar times the identity matrix: the derivative of `trace`
+//! A diagonal matrix: the derivative of `trace`, and of numbers with respect to themselves
 
 use super::*;
-use crate::lower::flat;
 
 /// The record.
 pub static OP: Op = Op {
     name: "diagonal",
     syntax: Syntax::Internal,
     keops_name: "",
-    doc: "A scalar on the diagonal of a matrix, 0 elsewhere.",
+    doc: "A scalar, or the numbers of a vector, on the diagonal of a matrix, 0 elsewhere.",
     arity: Arity::Exactly(1),
     params: &[Param::integer("dimension")],
     infer: |types, params| {
@@ -19,31 +18,31 @@ pub static OP: Op = Op {
                 param: 0,
                 expected: "at least 1".into(),
             }),
+            Some(ty) if *ty == Type::real(Shape::Vector(n)) => sized(Shape::Matrix(n, n), 0),
             _ => Err(TypeError::Expected {
                 arg: 0,
-                expected: "a scalar".into(),
+                expected: format!("a scalar or a vector of dimension {n}"),
             }),
         }
     },
     body: Body::Indexed {
         lower: |l, node, ix| {
-            let (arg, n) = (node.args[0], node.ty.shape.len().isqrt());
-            if let (Some(row), Some(column)) = (ix[0].constant(), ix[1].constant()) {
-                return if row == column {
-                    l.number(arg, &[])
-                } else {
-                    Operand::Const(0.0)
-                };
-            }
-            let array = l.filled(node, &mut |l, array| {
-                l.repeat(n * n, &mut |l, k| l.store(array, k, Operand::Const(0.0)));
-                let value = l.number(arg, &[]);
-                l.repeat(n, &mut |l, k| l.store(array, k.times(n + 1), value.clone()));
-            });
-            Operand::Element(array, flat(node.ty.shape, ix))
+            let arg = node.args[0];
+            let value = match l.graph.shape(arg) {
+                Shape::Scalar => l.number(arg, &[]),
+                _ => l.number(arg, &ix[..1]),
+            };
+            l.where_equal([&ix[0], &ix[1]], value, Operand::Const(0.0))
         },
         costly: false,
-        vjp: |g, call| vec![Some(g.apply(&trace::OP, &[call.cotangent]))],
+        vjp: |g, call| {
+            let op = match g.shape(call.args[0]) {
+                Shape::Scalar => &trace::OP,
+                _ => &diagonal_of::OP,
+            };
+            vec![Some(g.apply(op, &[call.cotangent]))]
+        },
+        linear: Linear::Each(|_, _, _| None),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, params| {
@@ -51,7 +50,7 @@ pub static OP: Op = Op {
         let data = (0..n * n)
             .map(|k| {
                 if k % (n + 1) == 0 {
-                    args[0].first()
+                    args[0].data[k / n % args[0].data.len()]
                 } else {
                     0.0
                 }

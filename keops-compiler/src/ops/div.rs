@@ -26,6 +26,7 @@ pub static OP: Op = Op {
             let scaled = g.apply(&mul::OP, &[left, call.node]);
             vec![Some(left), Some(g.apply(&neg::OP, &[scaled]))]
         },
+        linear: Linear::Numbers(|g, args, which, _| (which == 0).then(|| g.apply(&OP, args))),
         simplify: |g, args, _| {
             if let Some(gate) = gate::times(g, &OP, args[0], args[1]) {
                 return Some(gate);

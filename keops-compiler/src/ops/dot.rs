@@ -31,7 +31,17 @@ pub static OP: Op = Op {
             let right = g.apply(&mul::OP, &[call.cotangent, call.args[0]]);
             vec![Some(left), Some(right)]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (which, Batch::Line(line)) => Some(vec![b.dot(line, call.args[1 - which])]),
+            _ => None,
+        }),
         simplify: |g, args, _| {
+            if let Some(outside) = neg::outside(g, &OP, args) {
+                return Some(outside);
+            }
+            if let Some(outside) = gate::outside(g, &OP, args) {
+                return Some(outside);
+            }
             // The zeros of a derivative are zeros, whatever they meet.
             for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
                 if let Some((part, offset)) = place::parts(g, this) {

@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Eq, a),
         vjp: |_, _| vec![None, None],
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

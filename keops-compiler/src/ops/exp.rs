@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Exp, a),
         vjp: |g, call| vec![Some(g.apply(&mul::OP, &[call.cotangent, call.node]))],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].exp()),
         late: |g, args, _| exp2_sum::from_exp(g, args[0]),
     },

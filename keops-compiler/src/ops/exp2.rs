@@ -19,6 +19,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&mul::OP, &[factor, call.node]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].exp2()),
         late: no_simplification,
     },

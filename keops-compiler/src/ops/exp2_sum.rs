@@ -38,6 +38,7 @@ pub static OP: Op = Op {
                 Some(g.apply(&mul::OP, &[exponent, sum])),
             ]
         },
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

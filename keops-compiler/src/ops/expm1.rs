@@ -18,6 +18,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&exp::OP, call.args);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].exp_m1()),
         late: no_simplification,
     },

@@ -43,6 +43,7 @@ pub static OP: Op = Op {
         },
         costly: false,
         vjp: |_, _| vec![None, None],
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| floor(l, &a[0]),
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].floor()),
         late: no_simplification,
     },

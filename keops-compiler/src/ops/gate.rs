@@ -39,6 +39,7 @@ pub static OP: Op = Op {
                 Some(g.apply_with(&OP, &[call.args[0], call.cotangent], call.params)),
             ]
         },
+        linear: Linear::Numbers(|g, args, _, params| Some(g.apply_with(&OP, args, params))),
         simplify: |g, args, params| {
             if g.as_constant(args[1]) == Some(0.0) && g.shape(args[0]) == Shape::Scalar {
                 return Some(args[1]);
@@ -97,4 +98,21 @@ pub fn times(g: &mut Graph, op: &'static Op, gate: NodeId, other: NodeId) -> Opt
     }
     let product = g.apply(op, &[value, other]);
     Some(g.apply_with(&OP, &[condition, product], &[i64::from(opposite)]))
+}
+
+/// A product of two values whose numbers are all structurally zero where a condition does not hold, with the condition outside.
+pub(super) fn outside(g: &mut Graph, op: &'static Op, args: &[NodeId]) -> Option<NodeId> {
+    for n in 0..2 {
+        if let Some((condition, inside, opposite)) = parts(g, args[n])
+            && g.shape(condition) == Shape::Scalar
+            && g.shape(inside) == g.shape(args[n])
+        {
+            let mut args = args.to_vec();
+            args[n] = inside;
+            let product = g.apply(op, &args);
+            let opposite = i64::from(opposite);
+            return Some(g.apply_with(&OP, &[condition, product], &[opposite]));
+        }
+    }
+    None
 }

@@ -30,6 +30,7 @@ pub static OP: Op = Op {
         },
         costly: false,
         vjp: |_, _| vec![None, None],
+        linear: Linear::No,
         simplify: |g, args, _| match g.shape(args[1]) {
             Shape::Scalar => Some(g.apply(&index_eq::OP, args)),
             _ => None,

@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::IndexHigh, a),
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

@@ -46,6 +46,7 @@ pub static OP: Op = Op {
         // Answers are masks, which local arrays of numbers cannot hold.
         costly: false,
         vjp: |_, _| vec![None, None],
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

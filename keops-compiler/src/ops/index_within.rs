@@ -47,6 +47,7 @@ pub static OP: Op = Op {
             l.prim(Prim::Le, &[Operand::Const(0.0), number])
         },
         vjp: |_, call| vec![None; call.args.len()],
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

@@ -24,6 +24,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&neg::OP, &[square]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| {
             fold_constants(g, args, |a| if a[0] == 0.0 { 0.0 } else { 1.0 / a[0] })
         },

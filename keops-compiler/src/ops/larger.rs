@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| known(l, a, Prim::PickMax),
         vjp: |g, call| to_first(g, call, &ge::OP),
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].max(a[1])),
         late: no_simplification,
     },

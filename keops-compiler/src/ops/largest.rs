@@ -16,6 +16,7 @@ pub static OP: Op = Op {
         lower: |l, node, _| folded(l, node, Prim::PickMax, f64::NEG_INFINITY),
         costly: true,
         vjp: to_first_equal,
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

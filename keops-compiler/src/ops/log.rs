@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Log, a),
         vjp: |g, call| vec![Some(g.apply(&div::OP, &[call.cotangent, call.args[0]]))],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].ln()),
         late: no_simplification,
     },

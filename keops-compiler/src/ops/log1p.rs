@@ -19,6 +19,7 @@ pub static OP: Op = Op {
             let shifted = g.apply(&add::OP, &[one, call.args[0]]);
             vec![Some(g.apply(&div::OP, &[call.cotangent, shifted]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].ln_1p()),
         late: no_simplification,
     },

@@ -19,6 +19,7 @@ pub static OP: Op = Op {
             let scaled = g.apply(&mul::OP, &[call.cotangent, factor]);
             vec![Some(g.apply(&div::OP, &[scaled, call.args[0]]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].log2()),
         late: no_simplification,
     },

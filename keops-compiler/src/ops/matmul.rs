@@ -41,6 +41,26 @@ pub static OP: Op = Op {
                 Some(g.apply(&OP, &[left, call.cotangent])),
             ]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (0, Batch::Tensor(line, with, Side::Row)) => {
+                let with = b.g.apply(&vecmat::OP, &[with, call.args[1]]);
+                Some(vec![Batch::Tensor(line, with, Side::Row)])
+            }
+            (0, Batch::Tensor(line, with, Side::Column)) => {
+                let line = b.times_matrix(line, call.args[1]);
+                Some(vec![Batch::Tensor(line, with, Side::Column)])
+            }
+            (1, Batch::Tensor(line, with, Side::Row)) => {
+                let a = b.g.apply(&transpose::OP, &[call.args[0]]);
+                let line = b.times_matrix(line, a);
+                Some(vec![Batch::Tensor(line, with, Side::Row)])
+            }
+            (1, Batch::Tensor(line, with, Side::Column)) => {
+                let with = b.g.apply(&matvec::OP, &[call.args[0], with]);
+                Some(vec![Batch::Tensor(line, with, Side::Column)])
+            }
+            _ => None,
+        }),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| match (args[0].shape, args[1].shape) {

@@ -37,6 +37,21 @@ pub static OP: Op = Op {
             let right = g.apply(&vecmat::OP, &[call.cotangent, call.args[0]]);
             vec![Some(left), Some(right)]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (1, Batch::Line(line)) => {
+                let a = b.g.apply(&transpose::OP, &[call.args[0]]);
+                Some(vec![Batch::Line(b.times_matrix(line, a))])
+            }
+            (0, Batch::Tensor(line, with, Side::Row)) => {
+                let s = b.g.apply(&dot::OP, &[with, call.args[1]]);
+                Some(vec![Batch::Line(b.times(line, s))])
+            }
+            (0, Batch::Tensor(line, with, Side::Column)) => {
+                let s = b.dot(line, call.args[1]);
+                Some(vec![b.scaled(s, with)])
+            }
+            _ => None,
+        }),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

@@ -5,6 +5,7 @@
 //! simplifications and an f64 reference with a test range. Tables in the documentation, "did you mean" and the
 //! per-operation tests are generated from the list.
 
+use crate::graph::batch::{Batch, Batching, Call, Line, Side};
 use crate::graph::{Graph, Node, NodeId};
 use crate::lower::{Ix, Lowerer, Operand, Term};
 use crate::types::{Element, Shape, Type};
@@ -30,6 +31,7 @@ pub mod cos;
 pub mod cosh;
 pub mod cross;
 pub mod diagonal;
+pub mod diagonal_of;
 pub mod dist;
 pub mod div;
 pub mod dot;
@@ -87,6 +89,7 @@ pub mod place;
 pub mod pow;
 pub mod powf;
 pub mod relu;
+pub mod repeat;
 pub mod round;
 pub mod rsqrt;
 pub mod select;
@@ -237,6 +240,8 @@ pub enum Body {
         lower: fn(&mut Lowerer<'_>, &[Operand], &[i64]) -> Operand,
         /// Derivative rule.
         vjp: Vjp,
+        /// What it makes of many cotangents.
+        linear: Linear,
         /// Local rewriting: a node equal to the operation applied to these arguments, if a better one exists.
         simplify: Simplify,
         /// Rewriting toward cheaper primitives, applied once, after differentiation; it may change the rounding within
@@ -252,6 +257,8 @@ pub enum Body {
         costly: bool,
         /// Derivative rule.
         vjp: Vjp,
+        /// What it makes of many cotangents.
+        linear: Linear,
         /// Local rewriting.
         simplify: Simplify,
     },
@@ -272,6 +279,22 @@ pub struct VjpCall<'a> {
     pub params: &'a [i64],
     /// The cotangent of its value.
     pub cotangent: NodeId,
+}
+
+/// What an operation makes of one value for each of many cotangents, which depends on these linearly: see
+/// [`batch`](crate::graph::batch). Without a rule, derivatives with respect to many numbers are written out number by number.
+#[derive(Clone, Copy)]
+pub enum Linear {
+    /// It is linear in nothing, or no rule is known.
+    No,
+    /// A sum over its real arguments: what the argument of this number contributes where the others are structurally zero, as
+    /// operations that are linear in one argument.
+    Sum(fn(&mut Graph, &Node, usize) -> NodeId),
+    /// Number by number in one argument while the others are fixed: the operation with these arguments, that one's number and
+    /// the static parameters; `None` if it is not linear in it.
+    Numbers(fn(&mut Graph, &[NodeId], usize, &[i64]) -> Option<NodeId>),
+    /// Linear in each argument while the others are fixed: what it makes of a batch other than [`Batch::Outer`].
+    Each(fn(&mut Batching<'_>, &Call<'_>, Batch) -> Option<Vec<Batch>>),
 }
 
 /// Local simplification: the arguments and static parameters to a node with the same value, or `None`.
@@ -400,6 +423,8 @@ pub static OPS: &[&Op] = &[
     &place::OP,
     &stack::OP,
     &diagonal::OP,
+    &diagonal_of::OP,
+    &repeat::OP,
     &index_eq::OP,
     &index_in_columns::OP,
     &index_among::OP,

@@ -25,6 +25,7 @@ pub static OP: Op = Op {
             let right = g.apply(&OP, &[call.cotangent, call.args[0]]);
             vec![Some(left), Some(right)]
         },
+        linear: Linear::Numbers(|g, args, which, _| Some(times(g, args[which], args[1 - which]))),
         simplify: |g, args, _| {
             // 1·a = a and −1·a = −a exactly; 0·a is not 0 when a is infinite or NaN.
             for (this, other) in [(args[0], args[1]), (args[1], args[0])] {
@@ -71,3 +72,12 @@ pub static OP: Op = Op {
     reference: Reference::Elementwise(|a, _| a[0] * a[1]),
     test_range: (-4.0, 4.0),
 };
+
+/// `value * other` of a value that depends on a cotangent: where that is the 1 of a unit vector, which stands for no const
+/// parameter, it is no factor.
+pub(crate) fn times(g: &mut Graph, value: NodeId, other: NodeId) -> NodeId {
+    if g.as_constant(value) == Some(1.0) && g.shape(value) == Shape::Scalar {
+        return other;
+    }
+    g.apply(&OP, &[value, other])
+}

@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| l.prim(Prim::Not, a),
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, _| match g.as_op(args[0], &OP) {
             Some(&[inner]) => Some(inner),
             _ => None,

@@ -47,6 +47,7 @@ pub static OP: Op = Op {
         },
         costly: false,
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, params| {

@@ -27,7 +27,12 @@ pub static OP: Op = Op {
             let right = g.apply(&vecmat::OP, &[call.args[0], call.cotangent]);
             vec![Some(left), Some(right)]
         },
-        simplify: no_simplification,
+        linear: Linear::Each(|_, call, batch| match (call.which, batch) {
+            (0, Batch::Line(line)) => Some(vec![Batch::Tensor(line, call.args[1], Side::Row)]),
+            (1, Batch::Line(line)) => Some(vec![Batch::Tensor(line, call.args[0], Side::Column)]),
+            _ => None,
+        }),
+        simplify: |g, args, _| neg::outside(g, &OP, args).or_else(|| gate::outside(g, &OP, args)),
     },
     reference: Reference::Whole(|args, _| {
         let (a, b) = (&args[0].data, &args[1].data);

@@ -51,6 +51,18 @@ pub static OP: Op = Op {
                 part,
             ))]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (_, Batch::Line(line)) => {
+                let (offset, whole) = decode(call.params).ok()?;
+                Some(vec![b.place(line, offset, whole)])
+            }
+            (_, Batch::Tensor(line, with, side)) => {
+                let (offset, whole) = decode(call.params).ok()?;
+                b.place_tensor(line, with, side, offset, whole)
+                    .map(|rows| vec![rows])
+            }
+            _ => None,
+        }),
         simplify: |g, args, params| {
             let (offset, whole) = decode(params).ok()?;
             if g.shape(args[0]) == whole {

@@ -37,6 +37,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&mul::OP, &[exponent, lower]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, params| match params[0] {
             0 => Some(g.constant(1.0, g.shape(args[0]))),
             1 => Some(args[0]),

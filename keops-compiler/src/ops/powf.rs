@@ -35,6 +35,7 @@ pub static OP: Op = Op {
                 Some(g.apply(&mul::OP, &[call.cotangent, exponent])),
             ]
         },
+        linear: Linear::No,
         simplify: |g, args, _| {
             let whole = |g: &Graph, n: f64| {
                 g.as_constant(args[1]) == Some(n) && g.shape(args[1]) == Shape::Scalar

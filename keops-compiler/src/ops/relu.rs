@@ -21,6 +21,7 @@ pub static OP: Op = Op {
                 g.apply(&select::OP, &[positive, call.cotangent, zero]),
             )]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| if a[0] < 0.0 { 0.0 } else { a[0] }),
         late: no_simplification,
     },

@@ -38,6 +38,7 @@ pub static OP: Op = Op {
             l.prim(Prim::Select, &[whole, a[0].clone(), result])
         },
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, params| match params {
             [] | [0] => fold_constants(g, args, |a| a[0].round()),
             _ => None,

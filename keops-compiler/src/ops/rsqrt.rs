@@ -20,6 +20,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&mul::OP, &[factor, cube]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| 1.0 / a[0].sqrt()),
         late: no_simplification,
     },

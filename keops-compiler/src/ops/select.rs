@@ -38,6 +38,11 @@ pub static OP: Op = Op {
             let other = g.apply_with(&gate::OP, &[call.args[0], call.cotangent], &[1]);
             vec![None, Some(chosen), Some(other)]
         },
+        linear: Linear::Sum(|g, node, which| {
+            let opposite = i64::from(which == 2);
+            let part = add::whole_shape(g, node, which);
+            g.apply_with(&gate::OP, &[node.args[0], part], &[opposite])
+        }),
         simplify: |g, args, _| {
             // Both branches the same, unless the condition's shape broadcasts them.
             if args[1] == args[2]

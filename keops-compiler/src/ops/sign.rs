@@ -21,6 +21,7 @@ pub static OP: Op = Op {
             l.prim(Prim::Select, &[positive, Operand::Const(1.0), other])
         },
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| sign(a[0])),
         late: no_simplification,
     },

@@ -15,6 +15,7 @@ pub static OP: Op = Op {
     body: Body::Elementwise {
         lower: |l, a, _| larger::known(l, a, Prim::PickMin),
         vjp: |g, call| larger::to_first(g, call, &le::OP),
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].min(a[1])),
         late: no_simplification,
     },

@@ -16,6 +16,7 @@ pub static OP: Op = Op {
         lower: |l, node, _| largest::folded(l, node, Prim::PickMin, f64::INFINITY),
         costly: true,
         vjp: largest::to_first_equal,
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

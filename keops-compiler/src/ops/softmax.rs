@@ -42,6 +42,7 @@ pub static OP: Op = Op {
             let deviation = g.apply(&sub::OP, &[call.cotangent, mean]);
             vec![Some(g.apply(&mul::OP, &[call.node, deviation]))]
         },
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

@@ -54,6 +54,7 @@ pub static OP: Op = Op {
                 Some(g.apply(&mul::OP, &[call.cotangent, slope])),
             ]
         },
+        linear: Linear::No,
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| Value::scalar(reference(&args[0].data, args[1].first()))),

@@ -26,6 +26,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&sigmoid::OP, call.args);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].exp().ln_1p()),
         late: no_simplification,
     },

@@ -69,6 +69,7 @@ pub static OP: Op = Op {
             }
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

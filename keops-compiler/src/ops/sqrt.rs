@@ -20,6 +20,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&mul::OP, &[half, inverse]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].sqrt()),
         late: no_simplification,
     },

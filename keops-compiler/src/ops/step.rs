@@ -21,6 +21,7 @@ pub static OP: Op = Op {
             l.prim(Prim::Select, &[below, zero, other])
         },
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| step(a[0])),
         late: no_simplification,
     },

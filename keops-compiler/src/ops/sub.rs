@@ -20,6 +20,14 @@ pub static OP: Op = Op {
                 Some(g.apply(&neg::OP, &[call.cotangent])),
             ]
         },
+        linear: Linear::Sum(|g, node, which| {
+            let part = add::whole_shape(g, node, which);
+            if which == 0 {
+                part
+            } else {
+                g.apply(&neg::OP, &[part])
+            }
+        }),
         simplify: |g, args, _| {
             // a − 0 = a for every a, signed zeros included; 0 − a is not −a at +0.
             if g.as_constant(args[1]).map(f64::to_bits) == Some(0)

@@ -33,6 +33,16 @@ pub static OP: Op = Op {
             let ones = g.constant(1.0, shape);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, ones]))]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (_, Batch::Line(line)) => Some(vec![b.total(line)]),
+            (_, Batch::Tensor(line, with, _)) => {
+                let other = b.g.apply(&OP, &[with]);
+                let sum = b.total(line);
+                Some(vec![b.scaled(sum, other)])
+            }
+            (_, Batch::Same(numbers)) => Some(vec![b.numbers(numbers)]),
+            _ => None,
+        }),
         simplify: |g, args, _| {
             let (part, _) = place::parts(g, args[0])?;
             Some(if g.shape(part) == Shape::Scalar {

@@ -62,6 +62,18 @@ pub static OP: Op = Op {
                 whole,
             ))]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (_, Batch::Line(line)) => {
+                let (offset, part) = place::decode(call.params).ok()?;
+                Some(b.take(line, offset, part).into_iter().collect())
+            }
+            (_, Batch::Tensor(line, with, side)) => {
+                let (offset, part) = place::decode(call.params).ok()?;
+                let rows = b.take_of_tensor(line, with, side, offset, part);
+                Some(rows.into_iter().collect())
+            }
+            _ => None,
+        }),
         simplify: |g, args, params| {
             let (whole, (offset, part)) = (g.shape(args[0]), place::decode(params).ok()?);
             if whole == part {

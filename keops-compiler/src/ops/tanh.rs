@@ -21,6 +21,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&sub::OP, &[one, square]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].tanh()),
         late: no_simplification,
     },

@@ -35,7 +35,25 @@ pub static OP: Op = Op {
                 &[n as i64],
             ))]
         },
-        simplify: no_simplification,
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (_, Batch::Tensor(line, with, _)) => Some(vec![b.dot(line, with)]),
+            _ => None,
+        }),
+        simplify: |g, args, _| {
+            if let Some(&[inner]) = g.as_op(args[0], &transpose::OP) {
+                return Some(g.apply(&OP, &[inner]));
+            }
+            if let Some(&[a, b]) = g.as_op(args[0], &outer::OP) {
+                return Some(g.apply(&dot::OP, &[a, b]));
+            }
+            // The same products, without those beside the diagonal.
+            if let Some(&[a, b]) = g.as_op(args[0], &matmul::OP) {
+                let turned = g.apply(&transpose::OP, &[b]);
+                let products = g.apply(&mul::OP, &[a, turned]);
+                return Some(g.apply(&sum::OP, &[products]));
+            }
+            None
+        },
     },
     reference: Reference::Whole(|args, _| {
         let n = args[0].data.len().isqrt();

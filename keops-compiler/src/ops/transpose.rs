@@ -15,6 +15,12 @@ pub static OP: Op = Op {
         lower: |l, node, ix| l.number(node.args[0], &[ix[1].clone(), ix[0].clone()]),
         costly: false,
         vjp: |g, call| vec![Some(g.apply(&OP, &[call.cotangent]))],
+        linear: Linear::Each(|_, call, batch| match (call.which, batch) {
+            (_, Batch::Tensor(line, with, side)) => {
+                Some(vec![Batch::Tensor(line, with, side.other())])
+            }
+            _ => None,
+        }),
         simplify: |g, args, _| {
             if let Some(&[inner]) = g.as_op(args[0], &OP) {
                 return Some(inner);

@@ -19,6 +19,7 @@ pub static OP: Op = Op {
             l.prim(Prim::XorSign, &[floor, a[0].clone()])
         },
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: |g, args, _| fold_constants(g, args, |a| a[0].trunc()),
         late: no_simplification,
     },

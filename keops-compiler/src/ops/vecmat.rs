@@ -37,6 +37,18 @@ pub static OP: Op = Op {
             let right = g.apply(&outer::OP, &[call.args[0], call.cotangent]);
             vec![Some(left), Some(right)]
         },
+        linear: Linear::Each(|b, call, batch| match (call.which, batch) {
+            (0, Batch::Line(line)) => Some(vec![Batch::Line(b.times_matrix(line, call.args[1]))]),
+            (1, Batch::Tensor(line, with, Side::Row)) => {
+                let s = b.dot(line, call.args[0]);
+                Some(vec![b.scaled(s, with)])
+            }
+            (1, Batch::Tensor(line, with, Side::Column)) => {
+                let s = b.g.apply(&dot::OP, &[with, call.args[0]]);
+                Some(vec![Batch::Line(b.times(line, s))])
+            }
+            _ => None,
+        }),
         simplify: no_simplification,
     },
     reference: Reference::Whole(|args, _| {

@@ -30,6 +30,7 @@ pub static OP: Op = Op {
             l.prim(Prim::Select, &[off, next, nearest])
         },
         vjp: |_, _| vec![None],
+        linear: Linear::No,
         simplify: no_simplification,
         late: no_simplification,
     },

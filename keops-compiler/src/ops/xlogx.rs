@@ -30,6 +30,7 @@ pub static OP: Op = Op {
             let slope = g.apply(&select::OP, &[at_zero, zero, slope]);
             vec![Some(g.apply(&mul::OP, &[call.cotangent, slope]))]
         },
+        linear: Linear::No,
         simplify: |g, args, _| {
             fold_constants(
                 g,

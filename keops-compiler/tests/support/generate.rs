@@ -425,6 +425,79 @@ impl Generator {
     }
 }
 
+/// A derivative with respect to the numbers of a vector, and the same as a gradient for each number.
+pub struct TwoWays {
+    /// The formula with the derivative.
+    pub at_once: String,
+    /// The formula with a gradient for each number.
+    pub written_out: String,
+}
+
+impl Generator {
+    /// A Jacobian, divergence or laplacian of a random value.
+    pub fn derived_two_ways(&mut self) -> TwoWays {
+        let scope = Scope {
+            axes: Indices { i: true, j: true },
+            names: vec![],
+            derives: false,
+        };
+        let sizes = [2, 3, 6, 11];
+        let (columns, rows) = (sizes[self.below(4)], sizes[self.below(4)]);
+        let kind = self.below(3);
+        let ty = match kind {
+            0 => Type::real(Shape::Vector(rows)),
+            1 => Type::real(Shape::Vector(columns)),
+            _ => Type::SCALAR,
+        };
+        let variable = format!("xv{columns}_i");
+        // Half of the derivatives are of a reduction.
+        let inside = self.chance(0.5);
+        let value = loop {
+            let (text, found) = if inside {
+                self.reduction(Axis::J, &scope, false)
+            } else {
+                let depth = 1 + self.below(3);
+                (self.expression(ty, depth, &scope), ty)
+            };
+            if found == ty && names(&text).any(|n| n == variable) {
+                break text;
+            }
+        };
+        let number = |k: usize| format!("grad(f[{k}], {variable})");
+        let second = |k: usize| format!("grad(grad(f, {variable})[{k}], {variable})[{k}]");
+        let all = |n: usize, f: &dyn Fn(usize) -> String, between: &str| {
+            (0..n).map(f).collect::<Vec<_>>().join(between)
+        };
+        let (at_once, written_out) = match kind {
+            0 => (
+                format!("jacobian(f, {variable})"),
+                format!("[{}]", all(rows, &number, ", ")),
+            ),
+            1 => (
+                format!("divergence(f, {variable})"),
+                all(columns, &|k| format!("{}[{k}]", number(k)), " + "),
+            ),
+            _ => (
+                format!("laplacian(f, {variable})"),
+                all(columns, &second, " + "),
+            ),
+        };
+        let formula = |derivative: &str| {
+            let body = format!("let f = {value};\n    {derivative}");
+            let reduced = if inside {
+                body
+            } else {
+                format!("sum_j {{ {body} + 0.0 * xs_j }}")
+            };
+            finished(&[], &reduced)
+        };
+        TwoWays {
+            at_once: formula(&at_once),
+            written_out: formula(&written_out),
+        }
+    }
+}
+
 /// The names in a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
