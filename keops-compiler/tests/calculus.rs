@@ -368,6 +368,59 @@ fn derivatives_of_reductions() {
     }
 }
 
+/// KeOps' gradient of a reduction by a variable of the index that it reduces over is a sum over the other index.
+#[test]
+fn derivatives_by_reduced_rows() {
+    let variables = "x_i: [f64; 2], y_j: [f64; 2], b_j: f64";
+    for f in [
+        "sum_j exp(-sqdist(x_i, y_j)) * b_j",
+        "logsumexp_j -sqdist(x_i, y_j) * b_j",
+        "min_j sqdist(x_i, y_j) * b_j",
+    ] {
+        let inside = formula(&format!(
+            "fn f({variables}, e_i: f64) = sum_i grad({f}, y_j, e_i);"
+        ));
+        let of_item = formula(&format!("fn f({variables}) = {f}; fn g = grad(f, y_j);"));
+        let value_of = formula(&format!("fn f({variables}) = {f};"));
+        let at = inputs(&inside, 3, 4, 15);
+        let found = value(&inside, &at);
+        assert_all_close(&found, &value(&of_item, &at), 1e-12, f);
+        let loss = |at: &Inputs| -> f64 {
+            let (mut at, e) = (at.clone(), &at.variables[3]);
+            at.variables.truncate(3);
+            let f = value(&value_of, &at);
+            f.iter().zip(e).map(|(f, e)| f * e.data[0]).sum()
+        };
+        let moved = |n: usize, row: usize, d: usize, by: f64| {
+            let mut at = at.clone();
+            at.variables[n][row].data[d] += by;
+            at
+        };
+        let h = 1e-6;
+        for (k, found) in found.iter().enumerate() {
+            let at = |by: f64| loss(&moved(1, k / 2, k % 2, by));
+            let expected = (at(h) - at(-h)) / (2.0 * h);
+            assert!(close(*found, expected, 1e-8), "{f}: {found}, {expected}");
+        }
+        // Its own derivative, by the rows that it sums over, with all cotangents 1.
+        let second = formula(&format!(
+            "fn f({variables}, e_i: f64) = sum_i grad({f}, y_j, e_i); fn g = grad(f, x_i);"
+        ));
+        let mut with = at.clone();
+        let ones = Value::filled(1.0, keops_compiler::types::Shape::Vector(2));
+        with.variables.push(vec![ones; 4]);
+        for (k, found) in value(&second, &with).into_iter().enumerate() {
+            let at = |by: f64| {
+                value(&inside, &moved(0, k / 2, k % 2, by))
+                    .iter()
+                    .sum::<f64>()
+            };
+            let expected = (at(h) - at(-h)) / (2.0 * h);
+            assert!(close(found, expected, 1e-7), "{f}: {found}, {expected}");
+        }
+    }
+}
+
 /// A tangent of the reduced rows moves the reduction as a whole.
 #[test]
 fn tangents_of_reduced_rows() {

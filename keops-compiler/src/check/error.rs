@@ -439,6 +439,17 @@ pub enum CheckError {
         /// The index.
         axis: Axis,
     },
+    /// A derivative by a variable whose index the derived value has not, or not any more.
+    DerivativeLeavesIndex {
+        /// The derivative.
+        text: String,
+        /// The variable.
+        variable: String,
+        /// Its index.
+        axis: Axis,
+        /// Whether it has a value for each row of the other index too, over which it can be summed.
+        summed: bool,
+    },
     /// Reductions over i and over j in one formula.
     MixedIndices {
         /// The reduction at fault.

@@ -147,28 +147,32 @@ impl Checker<'_> {
                 self.leave(mark);
                 is_tuple
             }
-            ExprKind::Reduce(reduce) if let Some(pair) = reductions::find_pair(&reduce.base) => {
-                for node in self.pair(pair, expr, reduce) {
-                    if let Some(node) = node {
-                        self.note(node, expr.region);
-                    }
-                    outputs.push((node, expr));
-                }
-                true
-            }
             ExprKind::Tuple(list) => {
                 for part in list {
-                    let node = self.expr(part);
-                    outputs.push((node, part));
+                    self.output(part, outputs);
                 }
                 true
             }
-            _ => {
-                let node = self.expr(expr);
-                outputs.push((node, expr));
-                false
-            }
+            _ => self.output(expr, outputs),
         }
+    }
+
+    /// One result, or both of a pair such as `min_argmin_j`; returns whether there are two.
+    fn output<'e>(&mut self, expr: &'e Expr, outputs: &mut Vec<Output<'e>>) -> bool {
+        if let ExprKind::Reduce(reduce) = &expr.kind
+            && let Some(pair) = reductions::find_pair(&reduce.base)
+        {
+            for node in self.pair(pair, expr, reduce) {
+                if let Some(node) = node {
+                    self.note(node, expr.region);
+                }
+                outputs.push((node, expr));
+            }
+            return true;
+        }
+        let node = self.expr(expr);
+        outputs.push((node, expr));
+        false
     }
 
     /// The node of an expression; `None` if there is none, which has been reported.

@@ -415,9 +415,9 @@ impl CheckError {
                 },
                 help: Some(match bracketed {
                     Some(text) => format!("write `({text})`"),
-                    None => {
-                        "compute the inner reduction first and pass its result as a variable".into()
-                    }
+                    None => format!(
+                        "compute `{inner}` in a formula of its own and pass its result as a variable"
+                    ),
                 }),
             },
             E::MissingK { name } => plain(
@@ -456,6 +456,24 @@ impl CheckError {
                     help: Some(format!(
                         "move it into the body of the reduction over {letter}"
                     )),
+                }
+            }
+            E::DerivativeLeavesIndex {
+                text,
+                variable,
+                axis,
+                summed,
+            } => {
+                let (letter, other) = (axis.letter(), axis.other().letter());
+                Wording {
+                    headline: format!("the index {letter} is left in the result"),
+                    notes: vec![format!(
+                        "the derivative by `{variable}` has a value for each {letter}"
+                    )],
+                    help: Some(match summed {
+                        true => format!("write `sum_{other} {text}` for the sum over all {other}"),
+                        false => format!("derive an item: `fn derivative = grad(item, {variable});`"),
+                    }),
                 }
             }
             E::MixedIndices { name, first } => plain(
@@ -551,7 +569,7 @@ impl CheckError {
                 "`{item}` has no derivative: `{reduction}` gives indices"
             )),
             E::TupleDerivative { item } => plain(
-                format!("`{item}` has several results: only formulas with one have a derivative"),
+                format!("`{item}` has several results: derivative items are of items with one"),
                 "write one formula for each result",
             ),
         }

@@ -8,7 +8,8 @@ use crate::graph::{Kind, NodeId};
 use crate::reductions::{self, Pair, Reduction};
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Integer, Reduce};
-use crate::types::{Indices, Shape};
+use crate::types::{Axis, Indices, Shape};
+use std::collections::BTreeSet;
 
 /// Largest K.
 pub(super) const LARGEST_K: usize = 1024;
@@ -70,11 +71,11 @@ impl Checker<'_> {
             return self.report(reduce.name.region(), error);
         }
         let (nodes, k) = (nodes?, k?);
-        if let Some(inner) = args.iter().find_map(|a| self.nested(a)) {
+        if let Some(inner) = args.iter().find_map(|a| self.nested(a, reduce.axis)) {
             let error = CheckError::Nested {
                 outer: reduce.name.text.clone(),
                 inner: quoted(inner),
-                bracketed: bracketed(reduce),
+                bracketed: self.bracketed(reduce),
             };
             return self.report(inner.region, error);
         }
@@ -193,10 +194,9 @@ impl Checker<'_> {
         None
     }
 
-    /// The smallest part of a body that is reduced already.
-    fn nested<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
-        let node = self.value(expr)?;
-        if !self.is_reduced(node) {
+    /// The smallest part of a body over this axis that is reduced already.
+    fn nested<'e>(&self, expr: &'e Expr, axis: Axis) -> Option<&'e Expr> {
+        if !self.is_nested(self.value(expr)?, axis) {
             return None;
         }
         if matches!(expr.kind, ExprKind::Reduce(_) | ExprKind::Name(_)) {
@@ -205,24 +205,45 @@ impl Checker<'_> {
         Some(
             expr.children()
                 .into_iter()
-                .find_map(|child| self.nested(child))
+                .find_map(|child| self.nested(child, axis))
                 .unwrap_or(expr),
         )
     }
-}
 
-/// `sum_j (a) / b` with the brackets that `sum_j(a) / b` seems to mean.
-fn bracketed(reduce: &Reduce) -> Option<String> {
-    let [body] = reduce.args.as_slice() else {
-        return None;
-    };
-    let first = leftmost(body);
-    let is_part = !std::ptr::eq(first, body);
-    match &first.kind {
-        ExprKind::Paren(inner) if is_part => {
-            Some(format!("{} {}", reduce.name.text, quoted(inner)))
+    /// Whether a value that is reduced over this axis is made of reductions. The derivative of a reduction over the other
+    /// axis is none: it has a value for each pair, and its sum is the derivative by a variable with rows of that axis.
+    fn is_nested(&self, node: NodeId, axis: Axis) -> bool {
+        let g = &self.graph;
+        let mut seen = BTreeSet::new();
+        let mut open = vec![node];
+        while let Some(id) = open.pop() {
+            if !self.is_reduced(id) || !seen.insert(id) {
+                continue;
+            }
+            let over_axis =
+                |id: &NodeId| matches!(g.node(*id).kind, Kind::Reduce(_, over, _) if over == axis);
+            match g.node(id).kind {
+                Kind::Reduce(..) => return true,
+                Kind::Derivative(_) if !g.reachable(&[id]).iter().any(over_axis) => {}
+                _ => open.extend(&g.node(id).args),
+            }
         }
-        _ => None,
+        false
+    }
+
+    /// `sum_j (a) / b` with the brackets that `sum_j(a) / b` seems to mean.
+    fn bracketed(&self, reduce: &Reduce) -> Option<String> {
+        let [body] = reduce.args.as_slice() else {
+            return None;
+        };
+        let first = leftmost(body);
+        let is_part = !std::ptr::eq(first, body);
+        match &first.kind {
+            ExprKind::Paren(inner) if is_part && self.nested(inner, reduce.axis).is_none() => {
+                Some(format!("{} {}", reduce.name.text, quoted(inner)))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::error::CheckError;
 use super::formula::{Checker, Output};
+use crate::graph::Kind;
 use crate::item::ResultType;
+use crate::ops::take;
+use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind};
 use crate::types::{Axis, Element};
 
@@ -42,13 +45,17 @@ pub(super) fn check(
             && !checker.mixed
         {
             let free = smallest(checker, expr, axis);
-            checker.errors.push(
-                free.region,
-                CheckError::FreeIndex {
-                    text: crate::syntax::print::quoted(free),
+            let text = quoted(free);
+            let error = match by_variable(checker, free, axis) {
+                Some(variable) => CheckError::DerivativeLeavesIndex {
+                    text,
+                    variable,
                     axis,
+                    summed: indices.contains(axis.other()),
                 },
-            );
+                None => CheckError::FreeIndex { text, axis },
+            };
+            checker.errors.push(free.region, error);
         } else {
             results.push(ResultType {
                 ty,
@@ -67,6 +74,9 @@ pub(super) fn check(
 fn smallest<'e>(checker: &Checker<'_>, expr: &'e Expr, axis: Axis) -> &'e Expr {
     let mut expr = expr;
     loop {
+        if by_variable(checker, expr, axis).is_some() {
+            return expr;
+        }
         let below = match &expr.kind {
             ExprKind::Block(_, value) => vec![value.as_ref()],
             _ => expr.children(),
@@ -82,4 +92,25 @@ fn smallest<'e>(checker: &Checker<'_>, expr: &'e Expr, axis: Axis) -> &'e Expr {
             _ => return expr,
         }
     }
+}
+
+/// The variable of a derivative that has the index from its variable alone.
+fn by_variable(checker: &Checker<'_>, expr: &Expr, axis: Axis) -> Option<String> {
+    let g = &checker.graph;
+    let mut node = g.node(checker.value(expr)?);
+    // A complex one is made of the parts of a real one.
+    while matches!(node.kind, Kind::Complex)
+        || matches!(&node.kind, Kind::Op(op, _) if op.0.name == take::OP.name)
+    {
+        node = g.node(*node.args.first()?);
+    }
+    let (Kind::Derivative(_), &[f, v, ..]) = (&node.kind, node.args.as_slice()) else {
+        return None;
+    };
+    let Kind::Variable(number) = g.node(v).kind else {
+        return None;
+    };
+    let alone = g.indices(v).contains(axis) && !g.indices(f).contains(axis);
+    let variable = checker.signature.variables.get(number)?;
+    alone.then(|| variable.name.text.clone())
 }
