@@ -33,7 +33,10 @@ pub enum TypeError {
     },
 }
 
-/// Numbers that one value may have: keeps code, stack and build time of any formula bounded.
+/// Numbers that one value of a formula may have.
+pub const LARGEST: usize = 1 << 16;
+
+/// Numbers that one value may have, also within derivatives and where complex values lie as their parts: keeps code, stack and build time of any formula bounded.
 pub const MAX_NUMBERS: usize = 1 << 20;
 
 /// A real type that grew out of its arguments, if it is not too large; `arg` is the argument to blame.
@@ -45,7 +48,7 @@ pub fn sized(shape: Shape, arg: usize) -> Result<Type, TypeError> {
     if numbers <= MAX_NUMBERS {
         return Ok(Type::real(shape));
     }
-    let expected = format!("a smaller value (the result may have at most {MAX_NUMBERS} numbers)");
+    let expected = format!("a smaller value (the result may have at most {LARGEST} numbers)");
     Err(TypeError::Expected { arg, expected })
 }
 
@@ -168,10 +171,10 @@ pub fn equal_vectors(types: &[Type], left: usize, right: usize) -> Result<usize,
 /// A static parameter that is the dimension of a result.
 pub fn dimension(params: &[i64], param: usize) -> Result<usize, TypeError> {
     match params.get(param).map(|&p| usize::try_from(p)) {
-        Some(Ok(n)) if (1..=MAX_NUMBERS).contains(&n) => Ok(n),
+        Some(Ok(n)) if (1..=LARGEST).contains(&n) => Ok(n),
         _ => Err(TypeError::Parameter {
             param,
-            expected: format!("from 1 to {MAX_NUMBERS}"),
+            expected: format!("from 1 to {LARGEST}"),
         }),
     }
 }

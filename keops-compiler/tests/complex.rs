@@ -101,7 +101,7 @@ fn pair(inputs: &[Vec<Vec<f64>>], i: usize, j: usize) -> Pair {
 
 type Case = (&'static str, fn(&Pair) -> Z);
 /// Scalar formulas with their values; real ones have an imaginary part of 0.
-const CASES: [Case; 34] = [
+const CASES: [Case; 41] = [
     ("z_i + w_j", |q| (q.z.0 + q.w.0, q.z.1 + q.w.1)),
     ("z_i - w_j", |q| (q.z.0 - q.w.0, q.z.1 - q.w.1)),
     ("-z_i", |q| (-q.z.0, -q.z.1)),
@@ -167,6 +167,32 @@ const CASES: [Case; 34] = [
     ("cross(concat(u_i, z_i), concat(v_j, w_j))[2]", |q| {
         let (a, b) = (mul(q.u[0], q.v[1]), mul(q.u[1], q.v[0]));
         (a.0 - b.0, a.1 - b.1)
+    }),
+    ("sumt(z_i, 3)[2] * w_j", |q| mul(q.z, q.w)),
+    ("sum(sumt(z_i * w_j, 3))", |q| {
+        let z = mul(q.z, q.w);
+        (3.0 * z.0, 3.0 * z.1)
+    }),
+    ("sum(elemt(z_i, 3, 1) * concat(u_i, w_j))", |q| {
+        mul(q.z, q.u[1])
+    }),
+    ("extractt(u_i, 1, 4)[2] * extractt(v_j, 0, 3)[0]", |q| {
+        mul(q.u[1], q.v[0])
+    }),
+    ("ifelse(re(z_i) - re(w_j), z_i, w_j * p)", |q| {
+        if q.z.0 >= q.w.0 { q.z } else { mul(q.w, q.p) }
+    }),
+    ("normalize(u_i)[1] * w_j", |q| {
+        let size =
+            q.u.iter()
+                .map(|z| z.0 * z.0 + z.1 * z.1)
+                .sum::<f64>()
+                .sqrt();
+        mul((q.u[1].0 / size, q.u[1].1 / size), q.w)
+    }),
+    ("complex(sqdist(u_i, v_j), dist(u_i, v_j))", |q| {
+        let square = |k: usize| (q.u[k].0 - q.v[k].0).powi(2) + (q.u[k].1 - q.v[k].1).powi(2);
+        (square(0) + square(1), (square(0) + square(1)).sqrt())
     }),
     ("trace(kron([u_i, v_j], [v_j, u_i]))", |q| {
         let trace = |a: Z, b: Z| (a.0 + b.0, a.1 + b.1);
@@ -279,6 +305,29 @@ fn means_and_vectors_of_results() {
                 let z = mul(q.u[k], q.w);
                 (sum.0 + z.0 / N as f64, sum.1 + z.1 / N as f64)
             });
+            assert!(close(found[k], expected.0, 1e-12) && close(found[2 + k], expected.1, 1e-12));
+        }
+    }
+}
+
+/// Attention with complex values: both parts have the same weights.
+#[test]
+fn weighted_means_have_complex_values() {
+    let mean = formula(&format!(
+        "fn f({VARIABLES}) = (softmax_j(a_i * re(w_j), v_j * z_i)) + 0.0 * p * u_i * (sum_j w_j);"
+    ));
+    let at = inputs(&mean);
+    assert_eq!(mean.complex, [Some(Shape::Vector(2))]);
+    for (i, found) in run(&mean, &at).iter().enumerate() {
+        for k in 0..2 {
+            let (mut total, mut sum) = (0.0, (0.0, 0.0));
+            for j in 0..N {
+                let q = pair(&at, i, j);
+                let (weight, z) = ((q.a * q.w.0).exp(), mul(q.v[k], q.z));
+                total += weight;
+                sum = (sum.0 + weight * z.0, sum.1 + weight * z.1);
+            }
+            let expected = (sum.0 / total, sum.1 / total);
             assert!(close(found[k], expected.0, 1e-12) && close(found[2 + k], expected.1, 1e-12));
         }
     }

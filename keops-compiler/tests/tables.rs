@@ -3,8 +3,12 @@
 //! Tables in `docs/language.md` come from the records, examples in `docs/errors.md` from the corpus of rejected formulas.
 //! `KEOPS_BLESS=1` rewrites them.
 
-use keops_compiler::ops::{OPS, Syntax};
-use keops_compiler::reductions::{PAIRS, REDUCTIONS};
+use keops_compiler::check::error::CheckError;
+use keops_compiler::check::keops::{here, spellings};
+use keops_compiler::check::parse_and_check;
+use keops_compiler::graph::derive::Derivative;
+use keops_compiler::ops::{self, Arity, OPS, Op, Syntax};
+use keops_compiler::reductions::{self, PAIRS, REDUCTIONS};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -21,11 +25,22 @@ fn keops_name(name: &str) -> String {
     }
 }
 
+/// `elemt(a, dimension, index)`: the order of the arguments that are literals.
+fn call(op: &Op) -> String {
+    let count = match op.arity {
+        Arity::Exactly(n) | Arity::AtLeast(n) | Arity::Between(_, n) => n,
+    };
+    let values = ["a", "b", "c"].into_iter().take(count);
+    let all: Vec<&str> = values.chain(op.params.iter().map(|p| p.name)).collect();
+    format!("{}({})", op.name, all.join(", "))
+}
+
 fn operations() -> String {
     let mut table = "| written | KeOps | value |\n|---|---|---|\n".to_owned();
     for op in OPS {
         let written = match op.syntax {
-            Syntax::Call => format!("`{}`", op.name),
+            Syntax::Call if op.params.is_empty() => format!("`{}`", op.name),
+            Syntax::Call => format!("`{}`", call(op)),
             Syntax::Operator(token) => format!("`{}`", cell(token)),
             Syntax::Internal => continue,
         };
@@ -73,6 +88,82 @@ fn replaced(text: &str, name: &str, table: &str) -> String {
         .unwrap_or_else(|| panic!("no {begin}"));
     let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
     format!("{before}{begin}{table}{end}{after}")
+}
+
+/// What KeOps 2.3 has: everything that its formulas are made of.
+const KEOPS: &str = "Minus Square Inv Exp Sin Cos Atan Log Asin Acos Abs Sqrt Rsqrt Sign Step ReLU Floor Round XLogX SinXDivX Pow \
+    ClampInt DiffClampInt Add Subtract Mult Divide Powf Atan2 Equal NotEqual LessThan LessOrEqual Clamp IfElse Mod Sum SumT Max \
+    Min ArgMax ArgMin Scalprod SqNorm2 Norm2 Normalize SqDist SqNormIso SqNormDiag SymSqNorm WeightedSqNorm WeightedSqDist Elem \
+    ElemT Extract ExtractT Concat OneHot BSpline MatVecMult VecMatMult TensorProd TensorDot Kron GradMatrix SoftDTW_SqDist Vi Vj \
+    Pm Var IntCst IntInv Zero ComplexReal ComplexImag ComplexAbs ComplexSquareAbs ComplexAngle Real2Complex Imag2Complex \
+    ComplexExp1j Conj ComplexExp ComplexAdd ComplexSubtract ComplexMult ComplexDivide ComplexRealScal ComplexSum ComplexSumT Grad \
+    Grad_WithSavedForward Diff Diff_WithSavedForward Divergence Laplacian TraceOperator AdjointOperator SumLinOperator Factorize \
+    AutoFactorize LogSumExp SumSoftMaxWeight SoftMax Max_SumShiftExp Min_ArgMin Max_ArgMax KMin ArgKMin KMin_ArgKMin";
+
+#[test]
+fn every_name_of_keops_has_a_replacement() {
+    for name in KEOPS.split_whitespace() {
+        assert!(here(name).is_some(), "{name}");
+        let lower = name.to_lowercase();
+        assert_eq!(here(&lower), here(name), "{lower}");
+    }
+}
+
+/// Whether an expression of what the replacements are made of is accepted, except that it is no whole formula.
+fn is_accepted(code: &str) -> bool {
+    let item = format!(
+        "fn f(a: f64, b: f64, x: f64, v: f64, e: f64, t: f64, z: Complex<f64>, w: Complex<f64>) = \
+         {{ let c = a < b; let f = v * v; {code} }};"
+    );
+    let (_, errors) = parse_and_check(item.parse().expect("tokens"));
+    errors.iter().all(|d| {
+        matches!(
+            d.error,
+            CheckError::UnusedVariable { .. }
+                | CheckError::UnusedLet { .. }
+                | CheckError::NoReduction { .. }
+                | CheckError::ConditionResult
+        )
+    })
+}
+
+#[test]
+fn replacements_can_be_followed() {
+    assert!(!is_accepted("a + z") && !is_accepted("Mult(a, b)"));
+    for spelling in spellings() {
+        for code in spelling.here.split('`').skip(1).step_by(2) {
+            let is_name = code.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let known = match code.strip_suffix("_j") {
+                Some(base) if is_name => {
+                    reductions::find(base).is_some() || reductions::find_pair(base).is_some()
+                }
+                _ if is_name => ops::find(code).is_some() || Derivative::find(code).is_some(),
+                // The declaration of a variable.
+                _ if code.contains(": ") => {
+                    let (_, errors) =
+                        parse_and_check(format!("fn f({code}) = 0.0;").parse().expect("tokens"));
+                    errors
+                        .iter()
+                        .all(|d| !matches!(d.error, CheckError::Unexpected { .. }))
+                }
+                _ => is_accepted(code),
+            };
+            assert!(known, "{}: {code}", spelling.keops);
+        }
+    }
+}
+
+fn names() -> String {
+    let mut table = "| KeOps | here |\n|---|---|\n".to_owned();
+    for spelling in spellings() {
+        writeln!(table, "| `{}` | {} |", spelling.keops, cell(&spelling.here)).unwrap();
+    }
+    table
+}
+
+#[test]
+fn names_of_keops_are_current() {
+    check("keops.md", &[("names", names())]);
 }
 
 /// The mistakes that `docs/errors.md` shows, in order.

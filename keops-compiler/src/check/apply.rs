@@ -2,13 +2,13 @@
 
 use super::error::{CheckError, Typed};
 use super::formula::Checker;
-use super::signature::LARGEST;
 use crate::graph::NodeId;
 use crate::ops::{Op, TypeError};
 use crate::reductions;
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Region};
 use crate::types::Shape;
+use crate::typing::LARGEST;
 
 /// A static parameter with its place.
 #[derive(Clone)]

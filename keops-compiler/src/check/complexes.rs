@@ -8,20 +8,21 @@ use super::error::CheckError;
 use super::formula::Checker;
 use crate::graph::NodeId;
 use crate::graph::complex::{self, Parts};
-use crate::ops::{self, Op, TypeError, atan2, mul, norm2, sum};
+use crate::ops::{self, Op, TypeError, atan2, mul};
 use crate::reductions::Reduction;
 use crate::syntax::{Expr, Name};
 use crate::types::{Axis, Element};
 
-/// Functions that only complex values have, or that make them, with how they are called.
-pub(super) const FUNCTIONS: [(&str, &str); 7] = [
-    ("complex", "complex(re, im)"),
-    ("re", "re(z)"),
-    ("im", "im(z)"),
-    ("conj", "conj(z)"),
-    ("sqabs", "sqabs(z)"),
-    ("angle", "angle(z)"),
-    ("exp1j", "exp1j(x)"),
+/// Functions that only complex values have, or that make them: how they are called, and their spelling in KeOps.
+pub(super) const FUNCTIONS: [(&str, &str, &str); 7] = [
+    // In KeOps they are two, of one part each.
+    ("complex", "complex(re, im)", ""),
+    ("re", "re(z)", "ComplexReal"),
+    ("im", "im(z)", "ComplexImag"),
+    ("conj", "conj(z)", "Conj"),
+    ("sqabs", "sqabs(z)", "ComplexSquareAbs"),
+    ("angle", "angle(z)", "ComplexAngle"),
+    ("exp1j", "exp1j(x)", "ComplexExp1j"),
 ];
 
 impl Checker<'_> {
@@ -42,8 +43,8 @@ impl Checker<'_> {
         let g = &mut self.graph;
         let result: Result<Parts, TypeError> = match (op.name, parts.as_slice()) {
             (
-                "neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem" | "transpose"
-                | "trace",
+                "neg" | "sum" | "mean" | "index" | "slice" | "extract" | "elem" | "sumt" | "elemt"
+                | "extractt" | "transpose" | "trace",
                 [Some(z)],
             ) => both(*z, |part| g.try_apply(op, &[part], &params)),
             (
@@ -95,24 +96,37 @@ impl Checker<'_> {
                 g.try_apply(op, &[nodes[0], a.re, b.re], &[])
                     .map(|_| complex::choice(g, nodes[0], *a, *b))
             }
+            ("ifelse", [None, a, b]) => {
+                let (Some(a), Some(b)) = (a, b) else {
+                    return Some(self.complex_with_real(site, nodes));
+                };
+                let mut of = |x: NodeId, y: NodeId| g.try_apply(op, &[nodes[0], x, y], &[]);
+                of(a.re, b.re).and_then(|re| {
+                    let im = of(a.im, b.im)?;
+                    Ok(Parts { re, im })
+                })
+            }
+            ("normalize", [Some(z)]) => g.try_apply(op, &[z.re], &[]).map(|direction| {
+                let all = g.apply(&ops::concat::OP, &[z.re, z.im]);
+                let (all, shape) = (g.apply(op, &[all]), g.shape(direction));
+                complex::unpack(g, all, shape)
+            }),
             ("exp", [Some(z)]) => Ok(complex::exponential(g, *z)),
             ("square", [Some(z)]) => Ok(complex::product(g, *z, *z)),
             ("abs", [Some(z)]) => return Some(Some(complex::abs(g, *z))),
-            ("sqnorm2" | "norm2", [Some(z)]) => {
+            // Lengths are those of the parts together.
+            ("sqnorm2" | "norm2" | "sqdist" | "dist", all) => {
+                let Some(all) = all.iter().copied().collect::<Option<Vec<Parts>>>() else {
+                    return Some(self.complex_with_real(site, nodes));
+                };
                 // Their rule: of vectors.
-                match g.try_apply(op, &[z.re], &[]) {
-                    Err(error) => return Some(self.type_error(site, error, None)),
-                    Ok(_) => {
-                        let squares = if op.name == "norm2" {
-                            let all = g.apply(&ops::concat::OP, &[z.re, z.im]);
-                            g.apply(&norm2::OP, &[all])
-                        } else {
-                            let squares = complex::square_abs(g, *z);
-                            g.apply(&sum::OP, &[squares])
-                        };
-                        return Some(Some(squares));
-                    }
+                let re: Vec<NodeId> = all.iter().map(|z| z.re).collect();
+                if let Err(error) = g.try_apply(op, &re, &[]) {
+                    return Some(self.type_error(site, error, None));
                 }
+                let mut together = |z: &Parts| g.apply(&ops::concat::OP, &[z.re, z.im]);
+                let all: Vec<NodeId> = all.iter().map(&mut together).collect();
+                return Some(Some(g.apply(op, &all)));
             }
             _ => return None,
         };
@@ -149,20 +163,27 @@ impl Checker<'_> {
         self.report(site.region, error)
     }
 
-    /// A sum or mean of complex values; `None` for other reductions, which say what they need.
+    /// A sum, mean or weighted mean of complex values; `None` for other reductions, which say what they need.
     pub(super) fn reduce_complex(
         &mut self,
         reduction: &'static Reduction,
         axis: Axis,
         nodes: &[NodeId],
     ) -> Option<NodeId> {
-        let &[node] = nodes else { return None };
-        let z = complex::parts(&self.graph, node)?;
-        if !matches!(reduction.name, "sum" | "mean") {
-            return None;
-        }
+        let z = complex::parts(&self.graph, *nodes.last()?)?;
         let g = &mut self.graph;
-        let parts = both(z, |part| g.try_reduce(reduction, axis, &[part], 0)).ok()?;
+        let parts = match (reduction.name, nodes) {
+            ("sum" | "mean", [_]) => {
+                both(z, |part| g.try_reduce(reduction, axis, &[part], 0)).ok()?
+            }
+            // Both parts have the same weights.
+            ("sumsoftmaxweight", &[score, _]) => {
+                let (shape, value) = (g.shape(z.re), complex::pack(g, z));
+                let found = g.try_reduce(reduction, axis, &[score, value], 0).ok()?;
+                complex::unpack(g, found, shape)
+            }
+            _ => return None,
+        };
         Some(complex::pair(g, parts))
     }
 

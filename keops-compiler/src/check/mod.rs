@@ -10,6 +10,7 @@ mod derivative;
 pub mod error;
 mod formula;
 mod integers;
+pub mod keops;
 mod message;
 mod operations;
 mod reduction;

@@ -71,7 +71,7 @@ impl Checker<'_> {
             return self.derivative(expr, name, kind, args);
         }
         let mut functions = complexes::FUNCTIONS.iter();
-        if let Some((_, usage)) = functions.find(|(function, _)| *function == name.text) {
+        if let Some((_, usage, _)) = functions.find(|(function, ..)| *function == name.text) {
             return self.complex_function(expr, name, usage, args);
         }
         if name.text == integers::REAL {

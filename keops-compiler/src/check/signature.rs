@@ -9,9 +9,7 @@ use crate::item::{Scalar, Signature, Variable};
 use crate::syntax::expr::split_index;
 use crate::syntax::{ItemSource, Name, Parameter, TypeSource};
 use crate::types::Shape;
-
-/// Most numbers of one value.
-pub(super) const LARGEST: usize = 1 << 16;
+use crate::typing::LARGEST;
 
 /// Most combinations of values of const parameters for which an item has device code.
 const MOST_INSTANCES: usize = 50;

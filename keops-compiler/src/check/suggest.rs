@@ -2,6 +2,7 @@
 
 use super::complexes::FUNCTIONS;
 use super::integers::REAL;
+use super::keops;
 use crate::graph::derive::Derivative;
 use crate::ops::{OPS, Syntax};
 use crate::reductions::{PAIRS, REDUCTIONS};
@@ -10,7 +11,7 @@ use crate::types::Axis;
 /// What was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The name in the formula language.
+    /// The name in the formula language; for a spelling of KeOps, what to write, with code in backticks.
     pub name: String,
     /// Whether the unknown name is KeOps' own spelling of it.
     pub from_keops: bool,
@@ -23,19 +24,19 @@ pub fn variable<'a>(unknown: &str, declared: impl Iterator<Item = &'a str>) -> O
 
 /// The operation or reduction meant by an unknown function.
 pub fn function(unknown: &str) -> Option<Suggestion> {
-    let operations = || OPS.iter().filter(|op| op.syntax == Syntax::Call);
-    if let Some(op) = operations().find(|op| is_keops_spelling(unknown, op.keops_name)) {
+    if let Some(here) = keops::here(unknown) {
         return Some(Suggestion {
-            name: op.name.into(),
+            name: here,
             from_keops: true,
         });
     }
     if let Some(base) = reduction_base(unknown) {
         return Some(Suggestion {
-            name: format!("{base}_j"),
+            name: format!("`{base}_j`"),
             from_keops: true,
         });
     }
+    let operations = OPS.iter().filter(|op| op.syntax == Syntax::Call);
     let reductions = || {
         REDUCTIONS
             .iter()
@@ -44,18 +45,11 @@ pub fn function(unknown: &str) -> Option<Suggestion> {
             .flat_map(|name| [format!("{name}_j"), format!("{name}_i")])
     };
     let derivatives = || Derivative::ALL.into_iter().map(Derivative::name);
-    let is_spelling = |d: &Derivative| is_keops_spelling(unknown, d.keops_name());
-    if let Some(derivative) = Derivative::ALL.into_iter().find(is_spelling) {
-        return Some(Suggestion {
-            name: derivative.name().into(),
-            from_keops: true,
-        });
-    }
-    let all: Vec<String> = operations()
+    let all: Vec<String> = operations
         .map(|op| op.name)
         .chain(derivatives())
         .chain([Derivative::ALIAS.0])
-        .chain(FUNCTIONS.map(|(name, _)| name))
+        .chain(FUNCTIONS.map(|(name, ..)| name))
         .chain([REAL])
         .map(String::from)
         .chain(reductions())
@@ -68,7 +62,7 @@ pub fn reduction(base: &str, axis: Axis) -> Option<Suggestion> {
     let with_index = |name: &str| format!("{name}_{}", axis.letter());
     if let Some(known) = reduction_base(base) {
         return Some(Suggestion {
-            name: with_index(known),
+            name: format!("`{}`", with_index(known)),
             from_keops: true,
         });
     }
@@ -159,13 +153,16 @@ mod tests {
     #[test]
     fn spellings_of_keops() {
         let meant = |name| function(name).map(|s| (s.name, s.from_keops));
-        assert_eq!(meant("SqDist"), Some(("sqdist".into(), true)));
-        assert_eq!(meant("Scalprod"), Some(("dot".into(), true)));
-        assert_eq!(meant("Sum_Reduction"), Some(("sum_j".into(), true)));
-        assert_eq!(meant("GradMatrix"), Some(("jacobian".into(), true)));
-        assert_eq!(meant("Grad_Matrix"), Some(("jacobian".into(), true)));
+        assert_eq!(meant("SqDist"), Some(("`sqdist`".into(), true)));
+        assert_eq!(meant("Scalprod"), Some(("`dot`".into(), true)));
+        assert_eq!(meant("Sum_Reduction"), Some(("`sum_j`".into(), true)));
+        assert_eq!(meant("GradMatrix"), Some(("`jacobian`".into(), true)));
+        assert_eq!(meant("Grad_Matrix"), Some(("`jacobian`".into(), true)));
         assert_eq!(meant("grad_matrx"), Some(("grad_matrix".into(), false)));
         assert_eq!(meant("sqdits"), Some(("sqdist".into(), false)));
+        assert_eq!(meant("Mult"), Some(("`a * b`".into(), true)));
+        assert_eq!(meant("Minus"), Some(("`-a`".into(), true)));
+        assert_eq!(meant("ComplexReal"), Some(("`re(z)`".into(), true)));
         assert_eq!(meant("frobnicate"), None);
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn unknown(name: &str, role: Role, suggestion: Option<&Suggestion>) -
                 from_keops: true,
             }),
             _,
-        ) => Some(format!("what KeOps calls so is `{name}` here")),
+        ) => Some(format!("what KeOps calls so is {name} here")),
         (
             Some(Suggestion {
                 name,
@@ -138,8 +138,13 @@ pub(super) fn wrong_type(
         (Element::Bool, _) if expected != "a condition" => {
             Some(format!("write `if {text} {{ 1.0 }} else {{ 0.0 }}`"))
         }
+        (Element::Complex, Shape::Vector(_)) if expected == "a scalar" => {
+            Some("write `v[0]` for one number, `sum(v)` or `norm2(v)` for all".into())
+        }
         (Element::Complex, _) if expected == "a real number" || expected == "a scalar" => {
-            Some(format!("write `re({text})`, `im({text})` or `abs({text})`"))
+            Some(format!(
+                "apply it to `re({text})` and `im({text})`, or to `abs({text})`; `complex(x, y)` puts two parts together"
+            ))
         }
         (Element::Real, _) if expected == "a complex number" => {
             Some(format!("write `complex({text}, 0.0)`"))

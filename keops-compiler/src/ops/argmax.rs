@@ -7,7 +7,7 @@ pub static OP: Op = Op {
     name: "argmax",
     syntax: Syntax::Call,
     keops_name: "ArgMax",
-    doc: "Position of the largest number of a vector, from 0, the first of equal ones, as a real number (exact: dimensions are at most 2²⁰); NaN is ignored, 0 if all are; derivative 0.",
+    doc: "Position of the largest number of a vector, from 0, the first of equal ones, as a real number (exact: dimensions are at most 2¹⁶); NaN is ignored, 0 if all are; derivative 0.",
     arity: Arity::Exactly(1),
     params: &[],
     infer: |types, _| vector(types, 0).map(|_| Type::SCALAR),

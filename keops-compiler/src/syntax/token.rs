@@ -79,8 +79,8 @@ impl Token {
 }
 
 /// Operators of more than one character, longest first.
-const JOINED: [&str; 12] = [
-    "..=", "...", "..", "::", "&&", "||", "==", "!=", "<=", ">=", "->", "=>",
+const JOINED: [&str; 13] = [
+    "..=", "...", "..", "::", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "**",
 ];
 
 /// Reads a stream; the error is a limit that it exceeds.
