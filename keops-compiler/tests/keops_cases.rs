@@ -297,6 +297,104 @@ fn lazytensor_grad() {
     assert_rows(&run(&second, &[&x, &y, &e, &t]), &expected, 1e-12, &second);
 }
 
+/// `torch.func`'s grad, vjp, jvp, jacrev, jacfwd and hessian; `vmap` is a batch, which there is not.
+#[test]
+fn torch_func() {
+    let (x, y, b, c) = (rows(M, 3, 1), rows(N, 3, 2), rows(N, 2, 3), rows(N, 1, 6));
+    let (e, t, ones) = (rows(M, 2, 4), rows(M, 3, 5), vec![vec![1.0]; M]);
+    let k = |i: usize, j: usize| (-sqdist(&x[i], &y[j])).exp();
+    let slope = |i: usize, j: usize| scaled(-2.0 * k(i, j), &minus(&x[i], &y[j]));
+
+    // grad: of the sum of all numbers.
+    let scalar =
+        "fn f(x_i: [f64; 3], y_j: [f64; 3], b_j: f64) = sum_j exp(-sqdist(x_i, y_j)) * b_j;";
+    let text = format!("{scalar} fn g = grad(f, x_i);");
+    let expected = sums(M, N, |i, j| scaled(c[j][0], &slope(i, j)));
+    assert_rows(&run(&text, &[&x, &y, &c, &ones]), &expected, 1e-12, &text);
+
+    // vjp and jvp of vectors.
+    let vector =
+        "fn f(x_i: [f64; 3], y_j: [f64; 3], b_j: [f64; 2]) = sum_j exp(-sqdist(x_i, y_j)) * b_j;";
+    let text = format!("{vector} fn g = grad(f, x_i);");
+    let expected = sums(M, N, |i, j| scaled(dot(&b[j], &e[i]), &slope(i, j)));
+    assert_rows(&run(&text, &[&x, &y, &b, &e]), &expected, 1e-12, &text);
+    let text = format!("{vector} fn g = jvp(f, x_i);");
+    let expected = sums(M, N, |i, j| scaled(dot(&slope(i, j), &t[i]), &b[j]));
+    assert_rows(&run(&text, &[&x, &y, &b, &t]), &expected, 1e-12, &text);
+
+    // jacrev by unit cotangents, jacfwd by unit tangents, and the matrix at once. Rows i are independent.
+    let matrix = "fn f(x_i: [f64; 3], y_j: [f64; 3], b_j: [f64; 2]) = jacobian(sum_j exp(-sqdist(x_i, y_j)) * b_j, x_i);";
+    let expected = sums(M, N, |i, j| {
+        [0, 1].map(|a| scaled(b[j][a], &slope(i, j))).concat()
+    });
+    assert_rows(&run(matrix, &[&x, &y, &b]), &expected, 1e-12, matrix);
+    let unit = |n: usize, k: usize| -> Rows {
+        let row: Vec<f64> = (0..n).map(|d| f64::from(u8::from(d == k))).collect();
+        vec![row; M]
+    };
+    let column = |k: &dyn Fn(usize) -> bool| -> Rows {
+        let pick = |row: &Vec<f64>| {
+            let all = row.iter().enumerate();
+            all.filter(|(n, _)| k(*n)).map(|(_, x)| *x).collect()
+        };
+        expected.iter().map(pick).collect()
+    };
+    for a in 0..2 {
+        let text = format!("{vector} fn g = grad(f, x_i);");
+        let found = run(&text, &[&x, &y, &b, &unit(2, a)]);
+        assert_rows(&found, &column(&|n| n / 3 == a), 1e-12, "jacrev");
+    }
+    for d in 0..3 {
+        let text = format!("{vector} fn g = jvp(f, x_i);");
+        let found = run(&text, &[&x, &y, &b, &unit(3, d)]);
+        assert_rows(&found, &column(&|n| n % 3 == d), 1e-12, "jacfwd");
+    }
+
+    // hessian: k·(4·d·dᵀ − 2·1) with d = x − y.
+    let hessian = "fn f(x_i: [f64; 3], y_j: [f64; 3], b_j: f64) = jacobian(grad(sum_j exp(-sqdist(x_i, y_j)) * b_j, x_i), x_i);";
+    let expected = sums(M, N, |i, j| {
+        let d = minus(&x[i], &y[j]);
+        let entry = |n: usize| {
+            let one = f64::from(u8::from(n / 3 == n % 3));
+            c[j][0] * k(i, j) * (4.0 * d[n / 3] * d[n % 3] - 2.0 * one)
+        };
+        (0..9).map(entry).collect()
+    });
+    assert_rows(&run(hessian, &[&x, &y, &c]), &expected, 1e-12, hessian);
+}
+
+#[test]
+fn torch_func_logsumexp() {
+    let (x, y, e, t) = (rows(M, 3, 1), rows(N, 3, 2), rows(M, 1, 3), rows(M, 3, 4));
+    let weight = |i: usize, j: usize| {
+        let total: f64 = y.iter().map(|y| (-sqdist(&x[i], y)).exp()).sum();
+        (-sqdist(&x[i], &y[j])).exp() / total
+    };
+    let slope = |i: usize, j: usize| scaled(-2.0, &minus(&x[i], &y[j]));
+    let mean = sums(M, N, |i, j| scaled(weight(i, j), &slope(i, j)));
+    let text = "fn f(x_i: [f64; 3], y_j: [f64; 3]) = logsumexp_j -sqdist(x_i, y_j);";
+    let vjp = format!("{text} fn g = grad(f, x_i);");
+    let expected: Rows = (0..M).map(|i| scaled(e[i][0], &mean[i])).collect();
+    assert_rows(&run(&vjp, &[&x, &y, &e]), &expected, 1e-12, &vjp);
+    let jvp = format!("{text} fn g = jvp(f, x_i);");
+    let expected: Rows = (0..M).map(|i| vec![dot(&mean[i], &t[i])]).collect();
+    assert_rows(&run(&jvp, &[&x, &y, &t]), &expected, 1e-12, &jvp);
+    let jacobian =
+        "fn f(x_i: [f64; 3], y_j: [f64; 3]) = jacobian(logsumexp_j(-sqdist(x_i, y_j)), x_i);";
+    assert_rows(&run(jacobian, &[&x, &y]), &mean, 1e-12, jacobian);
+    let hessian = "fn f(x_i: [f64; 3], y_j: [f64; 3]) = jacobian(grad(logsumexp_j(-sqdist(x_i, y_j)), x_i), x_i);";
+    // Covariance of the slopes, and the curvature −2·1 that all scores share.
+    let expected = sums(M, N, |i, j| {
+        let (s, m) = (slope(i, j), &mean[i]);
+        let entry = |n: usize| {
+            let one = f64::from(u8::from(n / 3 == n % 3));
+            weight(i, j) * (s[n / 3] * (s[n % 3] - m[n % 3]) - 2.0 * one)
+        };
+        (0..9).map(entry).collect()
+    });
+    assert_rows(&run(hessian, &[&x, &y]), &expected, 1e-11, hessian);
+}
+
 #[test]
 fn lazytensor_clamp() {
     let (low, high) = (-1.23, 1.54);
