@@ -7,11 +7,14 @@
 use crate::On;
 use crate::program::{self, Call, Role, Rows};
 use crate::support::cases::{Case, cases};
+use crate::support::closed::{self, Closed};
 use crate::support::generate::written;
-use crate::support::{Subject, page};
+use crate::support::text::formula;
+use crate::support::{Random, Subject, page};
 use keops_compiler::check::parse_and_check;
 use keops_compiler::graph::NodeId;
 use keops_compiler::interpret::evaluate;
+use keops_compiler::lower::interpret::run_function;
 use keops_compiler::ops::{OPS, Op};
 use keops_compiler::types::{Axis, Element, Shape, Type};
 use keops_compiler::value::Value;
@@ -275,6 +278,67 @@ pub fn measure(ops: &[&'static Op], on: &On, number: Number) -> Result<Vec<Error
     Ok(errors)
 }
 
+/// The errors of some formulas with closed values.
+///
+/// # Errors
+/// A program that cannot be built or run.
+pub fn measure_closed(some: &[&Closed], on: &On, number: Number) -> Result<Vec<Errors>, String> {
+    let (mut text, mut calls, mut expected) = (String::new(), vec![], vec![]);
+    for (n, closed) in some.iter().enumerate() {
+        text.push_str(&closed.item(&format!("f{n}"), number.name()));
+        let rows = closed.rows(ROWS);
+        let value: Vec<Vec<f64>> = (0..ROWS)
+            .map(|row| {
+                let at: Vec<&[f64]> = rows.iter().map(|rows| rows[row].as_slice()).collect();
+                closed.value(&at)
+            })
+            .collect();
+        let mut random = Random(5);
+        let mut number_of = |_: &f64| f64::from(random.within((-1.0, 1.0)) as f32);
+        let cotangent: Rows = value
+            .iter()
+            .map(|row| row.iter().map(&mut number_of).collect())
+            .collect();
+        let shape = match value[0].len() {
+            1 if closed.is_number() => Shape::Scalar,
+            n => Shape::Vector(n),
+        };
+        let count = rows.len();
+        let mut slots = rows.clone();
+        slots.push(vec![vec![1.0]]);
+        slots.push(cotangent.clone());
+        // The derivative by the interpreter, which the first tables compare with differences.
+        let gradient = formula(&closed.item("f", "f64")).vjp(&(0..count).collect::<Vec<_>>());
+        let slopes = run_function(&gradient.compile(), &slots, ROWS, 1);
+        let one = (Shape::Scalar, vec![vec![1.0]]);
+        let inputs: Vec<_> = closed.shapes().into_iter().zip(rows).chain([one]).collect();
+        calls.push(Call {
+            formula: n,
+            role: Role::Eval,
+            inputs: inputs.clone(),
+        });
+        expected.push(vec![value.concat()]);
+        calls.push(Call {
+            formula: n,
+            role: Role::Vjp,
+            inputs: inputs.into_iter().chain([(shape, cotangent)]).collect(),
+        });
+        expected.push(slopes.into_iter().map(|rows| rows.concat()).collect());
+    }
+    let results = program::run(&text, &calls, on)?;
+    let mut errors = vec![Errors::default(); some.len()];
+    for ((call, expected), found) in calls.iter().zip(expected).zip(results) {
+        let each = found.numbers.iter().zip(&expected);
+        let error = each.map(|(f, e)| largest(f, e, number)).fold(0.0, f64::max);
+        let of = &mut errors[call.formula];
+        match call.role {
+            Role::Vjp => of.slope = Some(error),
+            _ => of.value = error,
+        }
+    }
+    Ok(errors)
+}
+
 /// What is measured: the columns of the table.
 pub const COLUMNS: [(&str, On, Number); 4] = [
     ("CPU f32", On::Vector, Number::F32),
@@ -288,7 +352,7 @@ The largest errors of kernels as they are compiled, on 64 rows of up to three co
 the range. *CPU* is the engine with AVX2 (NEON on 64-bit ARM), *PTX* the interpreter of `keops-sim`, where approximate instructions give
 what is nearest to the exact value. The unit is 2⁻²³ (f32) or 2⁻⁵² (f64) of 1 + |value|: up to 0.5 is correct rounding. The first number of a
 cell is of the value, the second of the derivative with random cotangents. References are those of the records in f64, whose own rounding is in
-the columns of f64 too; the derivative's is the one that the first table compares with differences. Items are not `fast_math`.
+the columns of f64 too; the derivative's is the one that the first tables compare with differences. Items are not `fast_math`.
 
 `cargo xtask operations` measures and writes this table; tests measure some of its rows again.
 
@@ -327,6 +391,29 @@ pub fn all() -> Vec<&'static Op> {
         .collect()
 }
 
+/// Measures the formulas with closed values: their rows of the table.
+///
+/// # Errors
+/// A program that cannot be built or run.
+pub fn closed_rows(show: &mut dyn FnMut(&str)) -> Result<Vec<String>, String> {
+    let others: Vec<&Closed> = closed::all().collect();
+    let mut cells: Vec<Vec<String>> = vec![vec![]; others.len()];
+    for (title, on, number) in &COLUMNS {
+        let batch = if *on == On::Ptx { 6 } else { 50 };
+        for (n, some) in others.chunks(batch).enumerate() {
+            show(&format!("{title}: {}", some[0].written));
+            let errors = measure_closed(some, on, *number)?;
+            for (k, errors) in errors.iter().enumerate() {
+                cells[n * batch + k].push(cell(errors));
+            }
+        }
+    }
+    let rows = others.iter().zip(&cells);
+    Ok(rows
+        .map(|(closed, cells)| format!("| `{}` | {} |\n", closed.written, cells.join(" | ")))
+        .collect())
+}
+
 /// Measures all operations and writes the second part of the page; `show` is told what is measured.
 ///
 /// # Errors
@@ -353,6 +440,9 @@ pub fn write_page(show: &mut dyn FnMut(&str)) -> Result<(), String> {
     for (op, cells) in ops.iter().zip(&cells) {
         let name = page::name(op).unwrap_or_default();
         writeln!(part, "| {name} | {} |", cells.join(" | ")).map_err(|e| e.to_string())?;
+    }
+    for row in closed_rows(show)? {
+        part += &row;
     }
     let path = page::path();
     let error = |e: std::io::Error| format!("{}: {e}", path.display());

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part")]
 
 pub mod cases;
+pub mod closed;
 pub mod coverage;
 pub mod expected;
 pub mod generate;

@@ -1,6 +1,7 @@
 //! `docs/operations.md`: what its two parts share. The first is made from the records by a test of the compiler, the second, behind
 //! [`SECTION`], by `cargo xtask operations` from compiled kernels.
 
+use super::closed;
 use keops_compiler::ops::{OPS, Op, Syntax};
 
 /// The heading of the second part.
@@ -21,9 +22,10 @@ pub fn name(op: &Op) -> Option<String> {
     Some(format!("`{}`", written.replace('|', "\\|")))
 }
 
-/// The names of the rows of a table, in order.
+/// The names of the rows of the second table, in order.
 pub fn names() -> Vec<String> {
-    OPS.iter().filter_map(|op| name(op)).collect()
+    let others = closed::all().map(|c| format!("`{}`", c.written));
+    OPS.iter().filter_map(|op| name(op)).chain(others).collect()
 }
 
 /// The first cell of each row of a part of the page, in order.
