@@ -2,10 +2,13 @@
 //!
 //! The limits are far beyond what one writes by hand, and far below what a compiler chokes on. Dimensions count little: vectors
 //! are loops. What counts is how many different operations there are, after derivatives are made.
+//!
+//! With const parameters, sizes are limited where the parameters have values ([`Size`]): at those that device code is made
+//! for, and in a constant assertion where a formula is called.
 
 use crate::graph::{Graph, NodeId};
-use crate::lower::Stmt;
 use crate::lower::kernel::KernelIr;
+use crate::lower::{Stmt, keeps_form};
 use std::fmt;
 
 /// Most operations of a function.
@@ -16,6 +19,27 @@ pub const LONGEST_CHAIN: usize = 1 << 11;
 pub const MOST_STATEMENTS: usize = 10_000;
 /// Most numbers that one pair keeps in memory: each is a tile of vectors, on the stack of a thread.
 pub const MOST_NUMBERS: usize = 4096;
+
+/// A size that depends on const parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Of what, behind its number.
+    pub what: String,
+    /// How much it is.
+    pub size: usize,
+    /// How much is possible.
+    pub limit: usize,
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Size { what, size, limit } = self;
+        write!(
+            f,
+            "it takes {size} {what}, but at most {limit} are possible"
+        )
+    }
+}
 
 /// What is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +99,17 @@ pub fn of_passes(passes: &[KernelIr]) -> Option<Excess> {
     if statements > MOST_STATEMENTS {
         return Some(Excess::Statements(statements));
     }
-    let kept = |ir: &KernelIr| {
-        count(&ir.step, &|stmt| match stmt {
-            Stmt::Array(_, n) => *n,
-            _ => 0,
-        })
-    };
     let numbers = passes.iter().map(kept).max().unwrap_or(0);
-    (numbers > MOST_NUMBERS).then_some(Excess::Numbers(numbers))
+    // The samples of const parameters stand for smaller values too: it is checked for those that are used.
+    (numbers > MOST_NUMBERS && !keeps_form()).then_some(Excess::Numbers(numbers))
+}
+
+/// Numbers that one pair of a kernel keeps in memory.
+pub fn kept(ir: &KernelIr) -> usize {
+    count(&ir.step, &|stmt| match stmt {
+        Stmt::Array(_, n) => *n,
+        _ => 0,
+    })
 }
 
 fn count(stmts: &[Stmt], of: &dyn Fn(&Stmt) -> usize) -> usize {

@@ -1,7 +1,7 @@
 //! Errors with their places: collected, never returned at the first, and rendered as `compile_error!` tokens.
 
 use crate::check::error::CheckError;
-use crate::dimensions::Naming;
+use crate::dimensions::{Naming, Samples, wording};
 use crate::syntax::{Form, Region};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use std::rc::Rc;
@@ -15,6 +15,8 @@ pub struct Diagnostic {
     pub error: CheckError,
     /// Names for the numbers that stand for const parameters.
     naming: Rc<Naming>,
+    /// The message for all values of const parameters, if it is known.
+    wording: Option<String>,
 }
 
 /// The errors found so far, in the order of their discovery.
@@ -40,7 +42,32 @@ impl Diagnostics {
             region,
             error,
             naming,
+            wording: None,
         });
+    }
+    /// The same errors worded for all values of const parameters, given those of the other samples; what is not the same there is
+    /// said of the first sample, by its values.
+    pub fn of_all_samples(mut self, samples: &Samples, others: &[Diagnostics]) -> Diagnostics {
+        for (n, diagnostic) in self.list.iter_mut().enumerate() {
+            let elsewhere = others
+                .iter()
+                .map(|all| Some(all.list.get(n)?.error.message()));
+            let own = std::iter::once(Some(diagnostic.error.message()));
+            let messages: Option<Vec<String>> = own.chain(elsewhere).collect();
+            diagnostic.wording = messages.and_then(|m| wording(samples, &m));
+        }
+        self.of_sample(samples, samples.values(0))
+    }
+    /// The same errors, those that are not worded for all values said of these.
+    pub fn of_sample(mut self, samples: &Samples, values: &[usize]) -> Diagnostics {
+        for diagnostic in &mut self.list {
+            let message = diagnostic.error.message();
+            let place = samples.place(values);
+            diagnostic
+                .wording
+                .get_or_insert_with(|| format!("at {place}: {message}"));
+        }
+        self
     }
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
@@ -71,7 +98,10 @@ impl Diagnostics {
 impl Diagnostic {
     /// The message, several lines.
     pub fn message(&self) -> String {
-        self.naming.apply(&self.error.message())
+        match &self.wording {
+            Some(wording) => wording.clone(),
+            None => self.naming.apply(&self.error.message()),
+        }
     }
 
     fn to_tokens(&self) -> TokenStream {

@@ -74,6 +74,11 @@ dimensions!(hessian [2 1, 3 1, 12 1] #[keops(D = [3, 12], E = [1])]
     (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j jacobian(grad(exp(-sqdist(x_i, y_j)), x_i), x_i) * sum(b_j))
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
 
+// A matrix that each pair keeps in memory.
+dimensions!(squares [2 1, 9 1] #[keops(D = [3], E = [1])]
+    (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j sum(square(matmul(outer(x_i, y_j), outer(y_j, x_i) * 0.1))) * b_j)
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+
 keops! {
     fn gauss_of<T, const D: usize>(x_i: [T; D], y_j: [T; D], b_j: T) = sum_j exp(-sqdist(x_i, y_j)) * b_j;
     fn gauss_of_dx = grad(gauss_of, x_i);

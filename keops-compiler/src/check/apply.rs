@@ -2,13 +2,13 @@
 
 use super::error::{CheckError, Typed};
 use super::formula::Checker;
+use super::signature::largest;
 use crate::graph::NodeId;
 use crate::ops::{Op, TypeError};
 use crate::reductions;
 use crate::syntax::print::quoted;
 use crate::syntax::{Expr, ExprKind, Region};
 use crate::types::Shape;
-use crate::typing::LARGEST;
 
 /// A static parameter with its place.
 #[derive(Clone)]
@@ -86,8 +86,9 @@ impl Checker<'_> {
 
     /// A node, unless it holds too many numbers.
     pub(super) fn sized(&mut self, node: NodeId, region: Region) -> Option<NodeId> {
-        if self.graph.shape(node).len() > LARGEST {
-            return self.report(region, CheckError::TooLarge { limit: LARGEST });
+        let limit = largest(!self.signature.dimensions.is_empty());
+        if self.graph.shape(node).len() > limit {
+            return self.report(region, CheckError::TooLarge { limit });
         }
         Some(node)
     }

@@ -122,6 +122,8 @@ pub enum CheckError {
         /// Of what.
         excess: Excess,
     },
+    /// A formula whose code grows with its const parameters, too long at the samples.
+    WrittenOut,
 
     // Variables.
     /// The expression form without `where`.

@@ -46,6 +46,10 @@ impl CheckError {
                 "this takes more than {limit} operations that depend on each other"
             )),
             E::TooMuch { what, excess } => bare(format!("{what} takes {excess}")),
+            E::WrittenOut => plain(
+                "this is written out number by number, so there is no code for all values of its const parameters",
+                "write a number for the dimension",
+            ),
             E::Unexpected {
                 expected,
                 found,

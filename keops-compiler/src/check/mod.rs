@@ -31,10 +31,26 @@ use std::collections::BTreeMap;
 
 /// Parses and checks a macro call. The program holds what is right, the diagnostics what is wrong.
 ///
-/// Where items have const parameters, this is done for the first of their [`Samples`].
+/// Where items have const parameters, this is done for their [`Samples`]; the program is that of the first one, or of the
+/// first one that is wrong.
 pub fn parse_and_check(tokens: TokenStream) -> (Program, Diagnostics) {
     let samples = Samples::of(&tokens);
-    parse_and_check_at(tokens, &samples, samples.values(0))
+    let at = |k: usize| parse_and_check_at(tokens.clone(), &samples, samples.values(k));
+    let (program, errors) = at(0);
+    if samples.is_empty() {
+        return (program, errors);
+    }
+    let others: Vec<(Program, Diagnostics)> = (1..samples.len()).map(at).collect();
+    if !errors.is_empty() {
+        let others: Vec<Diagnostics> = others.into_iter().map(|(_, errors)| errors).collect();
+        return (program, errors.of_all_samples(&samples, &others));
+    }
+    for (k, (program, errors)) in (1..).zip(others) {
+        if !errors.is_empty() {
+            return (program, errors.of_sample(&samples, samples.values(k)));
+        }
+    }
+    (program, errors)
 }
 
 /// The same with these numbers in place of the const parameters.

@@ -9,7 +9,16 @@ use crate::item::{Scalar, Signature, Variable};
 use crate::syntax::expr::split_index;
 use crate::syntax::{ItemSource, Name, Parameter, TypeSource};
 use crate::types::Shape;
-use crate::typing::LARGEST;
+use crate::typing::{LARGEST, MAX_NUMBERS};
+
+/// Most numbers of one value of an item: with const parameters the values at which it is used decide, not the samples.
+pub(super) fn largest(has_const_parameters: bool) -> usize {
+    if has_const_parameters {
+        MAX_NUMBERS
+    } else {
+        LARGEST
+    }
+}
 
 /// Most combinations of values of const parameters for which an item has device code.
 const MOST_INSTANCES: usize = 50;
@@ -143,7 +152,7 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
             continue;
         }
         let Some(ty) = &parameter.ty else { continue };
-        let shape = shape(ty, errors);
+        let shape = shape(ty, largest(!source.dimensions.is_empty()), errors);
         let known =
             matches!(ty.scalar.text.as_str(), "f32" | "f64") || generic == Some(&ty.scalar.text);
         if !known {
@@ -196,7 +205,7 @@ pub(super) fn check(source: &ItemSource, errors: &mut Diagnostics) -> Signature 
     signature
 }
 
-fn shape(ty: &TypeSource, errors: &mut Diagnostics) -> Option<Shape> {
+fn shape(ty: &TypeSource, limit: usize, errors: &mut Diagnostics) -> Option<Shape> {
     if let Some(zero) = ty.dimensions.iter().find(|d| d.value == 0) {
         errors.push(zero.region, CheckError::ZeroDimension);
         return None;
@@ -205,8 +214,8 @@ fn shape(ty: &TypeSource, errors: &mut Diagnostics) -> Option<Shape> {
     for dimension in &ty.dimensions {
         size = size.saturating_mul(usize::try_from(dimension.value).unwrap_or(usize::MAX));
     }
-    if size > LARGEST {
-        errors.push(ty.region, CheckError::TooLarge { limit: LARGEST });
+    if size > limit {
+        errors.push(ty.region, CheckError::TooLarge { limit });
         return None;
     }
     let dimension = |k: usize| {

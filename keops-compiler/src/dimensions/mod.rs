@@ -24,6 +24,16 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch(pub String);
 
+impl Mismatch {
+    /// That of texts, one for each sample: two that differ, and where.
+    fn between(samples: &Samples, texts: &[String]) -> Mismatch {
+        let other = texts.iter().position(|text| *text != texts[0]);
+        let places = [0, other.unwrap_or(0)];
+        let parts = places.map(|k| format!("{} at {}", texts[k], samples.place(samples.values(k))));
+        Mismatch(format!("a {}", parts.join(" and a ")))
+    }
+}
+
 /// Makes one expansion of those at each sample.
 ///
 /// # Errors
@@ -37,7 +47,9 @@ pub fn interpolate(samples: &Samples, streams: &[TokenStream]) -> Result<TokenSt
             return if tokens.iter().all(Option::is_none) {
                 Ok(out.into_iter().collect())
             } else {
-                Err(Mismatch("statements".to_owned()))
+                Err(Mismatch(
+                    "more statements at one than at another".to_owned(),
+                ))
             };
         };
         token(samples, &tokens, &mut out)?;
@@ -51,8 +63,8 @@ fn token(
     out: &mut Vec<TokenTree>,
 ) -> Result<(), Mismatch> {
     let differ = || {
-        let texts: Vec<String> = tokens.iter().take(3).map(ToString::to_string).collect();
-        Mismatch(texts.join(", "))
+        let texts: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+        Mismatch::between(samples, &texts)
     };
     match &tokens[0] {
         TokenTree::Group(first) => {
@@ -234,6 +246,45 @@ fn near_to(a: f64, b: f64) -> bool {
 
 /// What texts with different numbers are, with polynomials in the numbers' places.
 fn text(samples: &Samples, texts: &[String]) -> Option<String> {
+    with_polynomials(samples, texts, &mut |polynomial, _| polynomial.to_owned())
+}
+
+/// What the messages of all samples say of any values, each with the numbers of its sample: polynomials in the numbers' places.
+/// `None` if they differ in anything else.
+pub fn wording(samples: &Samples, messages: &[String]) -> Option<String> {
+    let mut lines: Vec<_> = messages.iter().map(|m| m.lines()).collect();
+    let mut all: Vec<String> = vec![];
+    loop {
+        let line: Vec<Option<&str>> = lines.iter_mut().map(Iterator::next).collect();
+        if line.iter().all(Option::is_none) {
+            return Some(all.join("\n"));
+        }
+        let line: Option<Vec<String>> = line.iter().map(|l| l.map(str::to_owned)).collect();
+        let line = line?;
+        // Only a parameter by itself can be written in a formula: no help to write more.
+        let mut can_be_written = true;
+        let named = with_polynomials(samples, &line, &mut |polynomial, after| {
+            let alone = polynomial
+                .strip_prefix('(')
+                .and_then(|p| p.strip_suffix(')'));
+            can_be_written &= alone.is_none();
+            match alone {
+                Some(alone) if !after.ends_with('×') => alone.to_owned(),
+                _ => polynomial.to_owned(),
+            }
+        })?;
+        if can_be_written || !named.starts_with("help:") {
+            all.push(named);
+        }
+    }
+}
+
+/// The same with polynomials as `write` has them, given also what is before.
+fn with_polynomials(
+    samples: &Samples,
+    texts: &[String],
+    write: &mut dyn FnMut(&str, &str) -> String,
+) -> Option<String> {
     let runs: Vec<Vec<&str>> = texts.iter().map(|text| runs(text)).collect();
     let first = &runs[0];
     if runs.iter().any(|r| r.len() != first.len()) {
@@ -245,7 +296,9 @@ fn text(samples: &Samples, texts: &[String]) -> Option<String> {
             out.push_str(first[n]);
         } else {
             let numbers: Option<Vec<i128>> = runs.iter().map(|r| r[n].parse().ok()).collect();
-            out.push_str(&samples.fit(&numbers?)?.text(samples.names()));
+            let polynomial = samples.fit(&numbers?)?.text(samples.names());
+            let written = write(&polynomial, &out);
+            out.push_str(&written);
         }
     }
     Some(out)
@@ -284,14 +337,14 @@ fn words(samples: &Samples, streams: &[TokenStream]) -> Result<TokenStream, Mism
             Some(TokenTree::Literal(l)) => integer(&l.to_string()),
             _ => None,
         };
-        lengths.push(length.ok_or_else(|| Mismatch("the length of an array".to_owned()))?);
+        lengths.push(length.ok_or_else(|| Mismatch("an array of another length".to_owned()))?);
         tokens.pop();
         element = tokens.into_iter().collect();
     }
     let fitted = samples.fit(&lengths);
     let Polynomial { terms } = fitted.ok_or_else(|| {
-        let texts: Vec<String> = lengths.iter().take(3).map(ToString::to_string).collect();
-        Mismatch(texts.join(", "))
+        let texts: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+        Mismatch::between(samples, &texts)
     })?;
     let name =
         |s: usize| proc_macro2::Ident::new(&samples.names()[s], proc_macro2::Span::call_site());

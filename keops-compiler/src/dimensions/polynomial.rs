@@ -70,6 +70,14 @@ impl Samples {
     pub fn values(&self, sample: usize) -> &[usize] {
         &self.values[sample]
     }
+    /// Some values in messages: `D = 67, E = 113`.
+    pub fn place(&self, values: &[usize]) -> String {
+        let named = self.names.iter().zip(values);
+        let all: Vec<String> = named
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        all.join(", ")
+    }
     /// The parameters' names.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -2,10 +2,11 @@
 //!
 //! Invariant: kernels that are equal are one kernel, whichever functions use them.
 
-use crate::budget::Excess;
+use crate::budget::{Excess, MOST_NUMBERS, Size, kept};
 use crate::emit::ValueTypes;
 use crate::function::{Formula, Function};
 use crate::lower::kernel::KernelIr;
+use crate::typing::LARGEST;
 use proc_macro2::{Ident, TokenStream};
 use std::rc::Rc;
 
@@ -35,6 +36,8 @@ pub(super) struct Compiled {
     pub(super) kernels: Vec<(String, KernelIr)>,
     /// For each const parameter its least value.
     pub(super) least: Vec<usize>,
+    /// What may be too large at some values of const parameters.
+    pub(super) sizes: Vec<Size>,
     /// Of an item with const parameters, the values that have device code.
     pub(super) instances: Vec<Instance>,
 }
@@ -102,6 +105,7 @@ impl Compiled {
             excess: vec![],
             functions: vec![],
             kernels: vec![],
+            sizes: vec![],
             instances: vec![],
         };
         if wanted(Role::Eval) {
@@ -131,6 +135,34 @@ impl Compiled {
             }
         }
         item
+    }
+
+    /// All sizes that have a limit, in an order that does not depend on dimensions.
+    pub(super) fn all_sizes(&self) -> Vec<Size> {
+        let inputs = self.formula.inputs.iter().map(|input| Size {
+            what: format!("numbers for a row of `{}`", input.name),
+            size: input.complex.unwrap_or(input.shape).len(),
+            limit: LARGEST,
+        });
+        // A complex value is both of its parts there.
+        let parts = 1 + usize::from(self.formula.complex.iter().any(Option::is_some));
+        let of_kernel = |ir: &KernelIr| {
+            let outputs = ir.outputs.iter().map(|output| output.shape.len());
+            let values = outputs.chain(ir.slots.iter().map(|slot| slot.count));
+            let values = values.map(|size| Size {
+                what: "numbers for one value".to_owned(),
+                size,
+                limit: parts * LARGEST,
+            });
+            let memory = Size {
+                what: "numbers in memory for each pair".to_owned(),
+                size: kept(ir),
+                limit: MOST_NUMBERS,
+            };
+            values.chain([memory]).collect::<Vec<_>>()
+        };
+        let kernels = self.kernels.iter().flat_map(|(_, ir)| of_kernel(ir));
+        inputs.chain(kernels).collect()
     }
 
     /// Whether some output is real.

@@ -8,7 +8,10 @@
 
 use super::compiled::{Compiled, Instance};
 use super::{compile, device, host, report, too_much, whole};
-use crate::check::parse_and_check_at;
+use crate::budget::Size;
+use crate::check::error::CheckError;
+use crate::check::{parse_and_check, parse_and_check_at};
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::dimensions::{Mismatch, Samples, interpolate};
 use crate::item::Program;
 use crate::lower::kernel::KernelIr;
@@ -22,21 +25,40 @@ type At = (Program, Vec<Compiled>);
 
 /// Expands a macro call with const parameters.
 pub(super) fn expand(tokens: &TokenStream, samples: &Samples) -> TokenStream {
-    let mut all: Vec<At> = vec![];
-    for k in 0..samples.len() {
-        let (program, diagnostics) = parse_and_check_at(tokens.clone(), samples, samples.values(k));
-        if !diagnostics.is_empty() {
-            return report(&program, &diagnostics);
-        }
-        let items = without_unrolling(|| compile(&program, ""));
-        let excess = too_much(&program, &items);
-        if !excess.is_empty() {
-            return report(&program, &excess);
-        }
-        all.push((program, items));
+    let (program, diagnostics) = parse_and_check(tokens.clone());
+    if !diagnostics.is_empty() {
+        return report(&program, &diagnostics);
+    }
+    let all: Vec<At> = (0..samples.len())
+        .map(|k| {
+            let (program, _) = parse_and_check_at(tokens.clone(), samples, samples.values(k));
+            let items = without_unrolling(|| compile(&program, ""));
+            (program, items)
+        })
+        .collect();
+    let excess = excess(&all);
+    if !excess.is_empty() {
+        return report(&all[0].0, &excess);
     }
     finish(tokens, samples, all)
         .unwrap_or_else(|(span, message)| quote_spanned!(span=> ::core::compile_error!{#message}))
+}
+
+/// What takes too much: as much at all values of the parameters, or more the larger they are, since it is written out.
+fn excess(all: &[At]) -> Diagnostics {
+    let found = all.iter().map(|(program, items)| too_much(program, items));
+    let mut found: Vec<Diagnostics> = found.collect();
+    let messages =
+        |of: &Diagnostics| -> Vec<String> { of.iter().map(Diagnostic::message).collect() };
+    if found.iter().all(|of| messages(of) == messages(&found[0])) {
+        return found.swap_remove(0);
+    }
+    let mut errors = Diagnostics::new();
+    let some = found.iter().max_by_key(|of| of.len());
+    for diagnostic in some.into_iter().flat_map(Diagnostics::iter) {
+        errors.push(diagnostic.region, CheckError::WrittenOut);
+    }
+    errors
 }
 
 /// An error and the item that it is about.
@@ -52,6 +74,7 @@ fn finish(
     for number in 0..count {
         least.push(least_values(tokens, samples, &all, number)?);
     }
+    let sizes = sizes(samples, &all)?;
     let instances = instances(tokens, samples, &least, &all[0].0)?;
     // Items without const parameters are the same in every sample.
     let is_plain = |item: &&Compiled| item.dimensions.is_empty();
@@ -69,9 +92,10 @@ fn finish(
             own.flatten().unwrap_or_else(|| Err(String::new()))
         })
         .collect();
-    for (_, items) in &mut all {
+    for (k, (_, items)) in all.iter_mut().enumerate() {
         for (number, item) in items.iter_mut().enumerate() {
             item.least.clone_from(&least[number]);
+            item.sizes = sizes[number].iter().map(|of| of[k].clone()).collect();
             let listed = instances.iter().zip(listed_modules);
             item.instances = listed
                 .filter(|((of, ..), _)| *of == number)
@@ -94,7 +118,7 @@ fn finish(
 fn no_one_form(Mismatch(found): Mismatch) -> String {
     format!(
         "the kernels of this formula have no one form for all values of its const parameters \
-         (something in them is {found})\n\
+         (where one has {found})\n\
          help: write a number for one of the dimensions"
     )
 }
@@ -157,10 +181,38 @@ fn least_values(
         let span = signature.name.span;
         return Err((
             span,
-            no_one_form(Mismatch("different where all are small".to_owned())),
+            no_one_form(Mismatch("another form where all are small".to_owned())),
         ));
     }
     Ok(least)
+}
+
+/// For each item the sizes that depend on its parameters, each at all samples and once.
+fn sizes(samples: &Samples, all: &[At]) -> Result<Vec<Vec<Vec<Size>>>, Failure> {
+    let mut of_items = vec![];
+    for number in 0..all[0].1.len() {
+        let items: Vec<&Compiled> = all.iter().map(|(_, items)| &items[number]).collect();
+        let mut own: Vec<Vec<Size>> = vec![];
+        if !items[0].dimensions.is_empty() {
+            let at: Vec<Vec<Size>> = items.iter().map(|item| item.all_sizes()).collect();
+            for n in 0..at[0].len() {
+                let of: Vec<Size> = at.iter().filter_map(|all| all.get(n).cloned()).collect();
+                if of.len() < samples.len() || own.contains(&of) {
+                    continue;
+                }
+                if of.iter().any(|size| *size != of[0]) {
+                    own.push(of);
+                } else if of[0].size > of[0].limit {
+                    return Err((
+                        items[0].name.span(),
+                        format!("`{}`: {}", items[0].name, of[0]),
+                    ));
+                }
+            }
+        }
+        of_items.push(own);
+    }
+    Ok(of_items)
 }
 
 /// An item's number, values that its attribute lists, and the item there.
@@ -212,12 +264,17 @@ fn instances(
                 && known.signature.instances.contains(assignment)
             {
                 let values = assignment.iter().map(|(_, value)| *value).collect();
-                // What is bound and what parts are combined from is the generic kernel's.
-                let item = if layouts(&unrolled) == layouts(&looped) {
-                    unrolled
-                } else {
-                    looped
-                };
+                let too_large = looped.all_sizes().into_iter().find(|s| s.size > s.limit);
+                if let Some(too_large) = too_large {
+                    let named = samples.names().iter().zip(&values);
+                    let own = named.filter(|(n, _)| assignment.iter().any(|(name, _)| name == *n));
+                    let place: Vec<String> = own.map(|(n, v)| format!("{n} = {v}")).collect();
+                    let message = format!("`{name}` at {}: {too_large}", place.join(", "));
+                    return Err((checked.signature.name.span, message));
+                }
+                // What is bound and what parts are combined from is the generic kernel's; written out it may be too long.
+                let fits = unrolled.excess.is_empty() && layouts(&unrolled) == layouts(&looped);
+                let item = if fits { unrolled } else { looped };
                 instances.push((number, values, Rc::new(item)));
             }
         }

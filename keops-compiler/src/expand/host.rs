@@ -8,6 +8,7 @@ use super::derivatives::derivatives;
 use super::names::{input_type, output, pascal_case};
 use super::parameters::{constant, dimensions, generics, reference, value};
 use super::plan::{code, function_static, launches};
+use crate::budget::Size;
 use crate::emit::{self, Dialect, ValueTypes};
 use crate::types::Type;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -181,6 +182,11 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
             let dimension = ident(dimension);
             quote!(const { assert!(#dimension >= #least, #message) };)
         });
+    let sizes = item.sizes.iter().map(|found| {
+        let message = format!("{}: {found}", item.name);
+        let Size { size, limit, .. } = found;
+        quote!(const { assert!(#size <= #limit, #message) };)
+    });
     quote! {
         #attributes
         #[doc = ""]
@@ -188,6 +194,7 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
         #[inline]
         pub fn #name<'a, #declared>(#(#arguments),*) -> #call<'a, #used> {
             #(#least)*
+            #(#sizes)*
             #call { inputs: [#(#bound),*], options: k::Options::new(), place: ::core::marker::PhantomData }
         }
     }
