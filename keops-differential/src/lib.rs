@@ -109,7 +109,9 @@ pub fn run(settings: &Settings, show: &mut dyn FnMut(&str)) -> Result<Sums, Stri
             }
             drop(sender);
             for (result, batch) in results {
-                failures.extend(result?);
+                let found = result?;
+                found.iter().for_each(|failure| show(failure));
+                failures.extend(found);
                 sums.add(&batch);
                 let seconds = start.elapsed().as_secs_f64();
                 show(&format!(
