@@ -5,6 +5,7 @@ use keops_compiler::check::parse_and_check;
 use keops_compiler::expand::{excess, formulas};
 use keops_compiler::function::Function;
 use keops_compiler::lower::Stmt;
+use keops_compiler::lower::cost::Cost;
 
 fn functions(text: &str) -> Vec<Function> {
     let (program, errors) = parse_and_check(text.parse().expect("tokens"));
@@ -49,6 +50,42 @@ fn dimensions_are_loops() {
         "fn f(a: [[f32; 60]; 60], x_i: [f32; 60], y_j: [f32; 60]) = sum_j tanh(matvec(a, x_i * y_j)) | y_j;",
     );
     assert!(matrices < 60, "{matrices}");
+}
+
+/// Nor with the number of products of a contraction, also where no axis is longer than what is written out of a vector.
+#[test]
+fn contractions_are_loops() {
+    let matmul = |n: usize| {
+        longest_step(&format!(
+            "fn f(a_i: [[f32; {n}]; {n}], b_j: [[f32; {n}]; {n}]) = sum_j matmul(a_i, b_j);"
+        ))
+    };
+    let sizes = [9, 16, 32, 64].map(matmul);
+    assert!(sizes.iter().all(|&s| s == sizes[0] && s < 20), "{sizes:?}");
+    // Few numbers are written out, and of each a sum.
+    assert!(matmul(4) < 4 * 16 + 3 * 16, "{}", matmul(4));
+    assert!(matmul(8) < 30, "{}", matmul(8));
+    let tensordot = [[4, 6, 8], [8, 8, 8], [4, 8, 12], [8, 16, 32]].map(|[a, b, c]| {
+        let n = a * b * c;
+        longest_step(&format!(
+            "fn f(x_i: [f32; {n}], y_j: [f32; {n}]) = sum_j tensordot(x_i, y_j, [{a}, {b}, {c}], [{c}, {b}, {a}], [1, 2], [1, 0]);"
+        ))
+    });
+    assert!(tensordot.iter().all(|&s| s < 20), "{tensordot:?}");
+    let kron = longest_step("fn f(a_i: [[f32; 6]; 6], b_j: [[f32; 6]; 6]) = sum_j kron(a_i, b_j);");
+    assert!(kron < 20, "{kron}");
+}
+
+/// What a contraction in loops reads again and again is computed once.
+#[test]
+fn contractions_compute_their_arguments_once() {
+    for n in [4, 8, 16, 32] {
+        let text = format!(
+            "fn f(a_i: [[f32; {n}]; {n}], b_j: [[f32; {n}]; {n}]) = sum_j matmul(exp(a_i * b_j), b_j);"
+        );
+        let value = &functions(&text)[0].passes[0];
+        assert_eq!(Cost::of(value).special, n * n, "{n}");
+    }
 }
 
 /// Derivatives of any usual order are short.

@@ -38,6 +38,9 @@ case!(matrix_vector(p a: [[T; 3]; 2], i x_i: [T; 3], j y_j: [T; 2]) = sum_j tanh
 case!(matrix_matrix(i a_i: [[T; 2]; 2], j b_j: [[T; 2]; 2]) = sum_j matmul(a_i, b_j) * trace(b_j) + outer(b_j[0], a_i[1]));
 
 case!(tensors(i a_i: [T; 6], j b_j: [T; 6], p m: [[T; 2]; 2]) = sum_j tensordot(a_i, b_j, [2, 3], [3, 2], [1], [0], [1, 0]) + kron(kron(m, m)[0][0..2], b_j[0..2]));
+// More products than are written out: loops over what may be in registers, and over what is not.
+case!(tensors_in_loops(i a_i: [T; 12], j b_j: [T; 12]) = sum_j kron(exp(a_i * b_j), b_j));
+case!(matrices_in_loops(i a_i: [[T; 6]; 6], j b_j: [[T; 6]; 6]) = sum_j matmul(matmul(a_i, exp(a_i * b_j)), b_j));
 
 // Dimensions beyond the unrolling limit become loops.
 case!(wide(i x_i: [T; 40], j y_j: [T; 40], j b_j: T) = sum_j exp(-0.1 * sqdist(x_i, y_j)) * b_j);

@@ -2,8 +2,17 @@
 //!
 //! Invariant: an array is filled once, in the function itself and in order, before anything that reads it.
 
-use super::{ArrayId, Ix, Lowerer, Operand, Prim, Reg, Stmt, unroll};
-use crate::graph::Node;
+use super::cost::Cost;
+use super::{ArrayId, Ix, Location, Lowerer, Operand, Prim, Reg, Stmt, flat, keeps_form, unroll};
+use crate::budget::MOST_NUMBERS;
+use crate::graph::{Kind, Node, NodeId};
+use crate::ops::Body;
+use crate::types::Shape;
+
+/// Most numbers of a pair in arrays for a further value to be kept in one: half of what there may be.
+const MOST_KEPT: usize = MOST_NUMBERS / 2;
+/// Most operations that are not worth a place in memory.
+const FEW: usize = 4;
 
 /// One step of a fold into several numbers: from the numbers so far and the place to the next ones.
 type Step<'s, L> = dyn FnMut(&mut L, &[Operand], &Ix) -> Vec<Operand> + 's;
@@ -29,6 +38,57 @@ impl Lowerer<'_> {
             self.arrays.insert(id, array);
         }
         array
+    }
+
+    /// Computes all numbers of a value once, into an array that they are read from since, if loops that read each of them again and
+    /// again would take much time with them. Not where code has to have one form at all dimensions.
+    pub fn keep(&mut self, node: NodeId) {
+        let shape = self.graph.shape(node);
+        let lengths = self.scopes[0].stmts.iter().map(|stmt| match stmt {
+            Stmt::Array(_, n) => *n,
+            _ => 0,
+        });
+        let room = MOST_KEPT.saturating_sub(lengths.sum());
+        if keeps_form() || shape.len() > room || self.kept.contains_key(&node) {
+            return;
+        }
+        if !self.is_worth_keeping(node) {
+            return;
+        }
+        let data = self.graph.node(node);
+        let array = self.filled(data, &mut |l, array| {
+            l.for_each(shape, &mut |l, ix| {
+                let value = l.number(node, ix);
+                l.store(array, flat(shape, ix), value);
+            });
+        });
+        self.kept.insert(node, array);
+    }
+
+    /// Whether a number of this value takes a division, a special function, or more than a few operations.
+    fn is_worth_keeping(&self, node: NodeId) -> bool {
+        let data = self.graph.node(node);
+        let is_array = match &data.kind {
+            Kind::Op(op, _) => matches!(op.0.body, Body::Indexed { costly: true, .. }),
+            _ => false,
+        };
+        let is_column = matches!(self.locations.get(&node), Some(Location::Columns(..)));
+        if is_array || is_column || self.is_trial || self.arrays.contains_key(&node) {
+            return false;
+        }
+        let mut trial = Lowerer::new(self.graph, self.locations, self.outer);
+        trial.is_trial = true;
+        let rank = match data.ty.shape {
+            Shape::Scalar => 0,
+            Shape::Vector(_) => 1,
+            Shape::Matrix(..) => 2,
+        };
+        trial.number(node, &vec![Ix::at(0); rank]);
+        // What is in loops is in an array already.
+        let mut stmts = trial.finish();
+        stmts.retain(|stmt| !matches!(stmt, Stmt::Loop(..)));
+        let cost = Cost::of_statements(&stmts);
+        cost.special + cost.divisions > 0 || cost.flops > FEW
     }
 
     /// `array[at] = value`, in the loop that is `home`.

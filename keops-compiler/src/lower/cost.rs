@@ -33,6 +33,13 @@ impl Cost {
         cost
     }
 
+    /// The cost of statements, without what they read.
+    pub(super) fn of_statements(stmts: &[Stmt]) -> Cost {
+        let mut cost = Cost::default();
+        cost.block(stmts, 1);
+        cost
+    }
+
     /// The cost of one primitive.
     pub fn of_prim(prim: Prim) -> Cost {
         let mut cost = Cost::default();

@@ -28,6 +28,9 @@ use std::collections::BTreeMap;
 /// Loops of at most this many iterations become straight-line code.
 pub const UNROLL: usize = 8;
 
+/// Most numbers of a matrix that become straight-line code; a larger one is two loops, however short.
+const WRITTEN_OUT: usize = 4 * UNROLL;
+
 thread_local! {
     static LIMIT: Cell<usize> = const { Cell::new(UNROLL) };
 }
@@ -81,6 +84,10 @@ pub struct Lowerer<'g> {
     /// Loop depth of each register's definition.
     depths: Vec<usize>,
     arrays: BTreeMap<NodeId, ArrayId>,
+    /// Arrays of values that are read from there wherever they are needed, see [`Lowerer::keep`].
+    kept: BTreeMap<NodeId, ArrayId>,
+    /// Whether this is only to see what something takes.
+    is_trial: bool,
     array_depth: Vec<usize>,
     next_var: LoopVar,
     /// Depth at which the node being lowered belongs.
@@ -105,6 +112,8 @@ impl<'g> Lowerer<'g> {
             }],
             depths: vec![],
             arrays: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            is_trial: false,
             array_depth: vec![],
             next_var: 0,
             home: 0,
@@ -208,6 +217,9 @@ impl<'g> Lowerer<'g> {
         if let Some(Location::Columns(space, first)) = self.locations.get(&node) {
             return Operand::Column(*space, flat(data.ty.shape, ix).plus(*first));
         }
+        if let Some(&array) = self.kept.get(&node) {
+            return Operand::Element(array, flat(data.ty.shape, ix));
+        }
         if let Kind::Row(axis) = data.kind {
             return Operand::RowIndex(if Some(axis) == self.outer {
                 Space::Outer
@@ -304,8 +316,14 @@ impl<'g> Lowerer<'g> {
             Shape::Scalar => body(self, &[]),
             Shape::Vector(n) => self.repeat(n, &mut |l, k| body(l, &[k])),
             Shape::Matrix(r, c) => {
-                self.repeat(r, &mut |l, k| {
-                    l.repeat(c, &mut |l, m| body(l, &[k.clone(), m]))
+                // Two short axes may be long code.
+                let written_out = if r * c > WRITTEN_OUT {
+                    unroll().min(1)
+                } else {
+                    unroll()
+                };
+                self.repeat_beyond(written_out, r, &mut |l, k| {
+                    l.repeat_beyond(written_out, c, &mut |l, m| body(l, &[k.clone(), m]))
                 });
             }
         }
@@ -314,7 +332,17 @@ impl<'g> Lowerer<'g> {
     /// Runs `body` for 0..n, as straight-line code or one loop inside the loop that is `home`; inside it, `home` is the new
     /// loop.
     pub fn repeat(&mut self, n: usize, body: &mut dyn FnMut(&mut Self, Ix)) {
-        if n <= unroll() {
+        self.repeat_beyond(unroll(), n, body);
+    }
+
+    /// The same, as straight-line code up to this n.
+    pub fn repeat_beyond(
+        &mut self,
+        written_out: usize,
+        n: usize,
+        body: &mut dyn FnMut(&mut Self, Ix),
+    ) {
+        if n <= written_out {
             for k in 0..n {
                 body(self, Ix::at(k));
             }
@@ -350,7 +378,17 @@ impl<'g> Lowerer<'g> {
 
     /// Σ over k of a term, products fused into the sum.
     pub fn sum(&mut self, n: usize, term: &mut dyn FnMut(&mut Self, &Ix) -> Term) -> Operand {
-        if n <= unroll() {
+        self.sum_beyond(unroll(), n, term)
+    }
+
+    /// The same, as straight-line code up to this n.
+    pub fn sum_beyond(
+        &mut self,
+        written_out: usize,
+        n: usize,
+        term: &mut dyn FnMut(&mut Self, &Ix) -> Term,
+    ) -> Operand {
+        if n <= written_out {
             let mut acc = None;
             for k in 0..n {
                 let next = term(self, &Ix::at(k));
@@ -363,7 +401,7 @@ impl<'g> Lowerer<'g> {
         self.scopes[home]
             .stmts
             .push(Stmt::Mutable(acc, Operand::Const(0.0)));
-        self.repeat(n, &mut |l, k| {
+        self.repeat_beyond(written_out, n, &mut |l, k| {
             let next = term(l, &k);
             let depth = l.home;
             let total = l.fresh(depth);

@@ -1,11 +1,12 @@
 //! Products of two tensors summed over shared axes: what `tensordot` and `kron` are made of
 //!
 //! Values have at most two axes; a tensor of more axes is a vector (or matrix) of its numbers in row-major order with a
-//! list of dimensions beside it. The code is a nest of loops, one per axis, whatever the dimensions.
+//! list of dimensions beside it. The code is a nest of loops, one per axis, whatever the dimensions; only few products are
+//! written out.
 
 use super::*;
 use crate::graph::Kind;
-use crate::lower::flat;
+use crate::lower::{flat, unroll};
 
 /// The record.
 pub static OP: Op = Op {
@@ -336,7 +337,7 @@ impl Plan {
             let b = self.number(l, args[1], 1, &at[1]);
             return Term::Product(a, b);
         };
-        let sum = l.sum(self.dims[0][axis], &mut |l, k| {
+        let sum = l.sum_beyond(self.written_out(), self.dims[0][axis], &mut |l, k| {
             at[0][axis] = k.clone();
             at[1][self.summed[1][pair]] = k.clone();
             self.sum(l, args, at, pair + 1)
@@ -360,7 +361,7 @@ impl Plan {
             return;
         };
         let dimension = self.dims[side][own];
-        l.repeat(dimension, &mut |l, k| {
+        l.repeat_beyond(self.written_out(), dimension, &mut |l, k| {
             at[side][own] = k.clone();
             self.store(
                 l,
@@ -371,6 +372,31 @@ impl Plan {
                 axis + 1,
             );
         });
+    }
+
+    /// Products of two numbers.
+    fn products(&self) -> usize {
+        let summed = self.summed[0].iter().map(|&axis| self.dims[0][axis]);
+        self.result_dims().into_iter().chain(summed).product()
+    }
+
+    fn are_few(&self) -> bool {
+        self.products() <= 2 * unroll() * unroll()
+    }
+
+    /// The dimension up to which an axis is written out: where there are many products, short axes are loops too.
+    fn written_out(&self) -> usize {
+        if self.are_few() {
+            unroll()
+        } else {
+            unroll().min(1)
+        }
+    }
+
+    /// How often each number of a tensor is read.
+    fn reads(&self, side: usize) -> usize {
+        let others = self.kept.iter().filter(|&&(of, _)| of != side);
+        others.map(|&(of, axis)| self.dims[of][axis]).product()
     }
 
     fn total(&self, l: &mut Lowerer<'_>, args: &[NodeId], at: &mut [Vec<Ix>; 2]) -> Operand {
@@ -393,8 +419,15 @@ fn lower(l: &mut Lowerer<'_>, node: &Node, ix: &[Ix]) -> Operand {
     let Ok(plan) = Plan::new(&types, params) else {
         unreachable!("internal error in keops: the contraction was checked")
     };
+    number(l, node, &plan, ix)
+}
+
+/// The number of a contraction at an index.
+pub(super) fn number(l: &mut Lowerer<'_>, node: &Node, plan: &Plan, ix: &[Ix]) -> Operand {
     let place = flat(node.ty.shape, ix);
-    if let Some(mut place) = place.constant() {
+    if let Some(mut place) = place.constant()
+        && (plan.are_few() || plan.kept.is_empty())
+    {
         let mut at = plan.start();
         for &(side, axis) in plan.kept.iter().rev() {
             let dimension = plan.dims[side][axis];
@@ -404,6 +437,11 @@ fn lower(l: &mut Lowerer<'_>, node: &Node, ix: &[Ix]) -> Operand {
         return plan.total(l, &node.args, &mut at);
     }
     let array = l.filled(node, &mut |l, array| {
+        for (side, &arg) in node.args.iter().enumerate() {
+            if plan.reads(side) > 1 && !plan.are_few() {
+                l.keep(arg);
+            }
+        }
         plan.store(l, &node.args, array, &mut plan.start(), &Ix::at(0), 0);
     });
     Operand::Element(array, place)

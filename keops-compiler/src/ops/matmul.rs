@@ -1,7 +1,7 @@
 //! `matmul(A, B)`
 
+use super::contraction::Plan;
 use super::*;
-use crate::lower::Term;
 
 /// The record.
 pub static OP: Op = Op {
@@ -23,16 +23,20 @@ pub static OP: Op = Op {
     },
     body: Body::Indexed {
         lower: |l, node, ix| {
-            let (a, b) = (node.args[0], node.args[1]);
-            let Shape::Matrix(_, inner) = l.graph.shape(a) else {
-                unreachable!("internal error in keops: matmul of a matrix")
+            let (Shape::Matrix(r, k), Shape::Matrix(_, c)) =
+                (l.graph.shape(node.args[0]), l.graph.shape(node.args[1]))
+            else {
+                unreachable!("internal error in keops: matmul of matrices")
             };
-            l.sum(inner, &mut |l, k| {
-                let left = l.number(a, &[ix[0].clone(), k.clone()]);
-                Term::Product(left, l.number(b, &[k.clone(), ix[1].clone()]))
-            })
+            let plan = Plan {
+                rows: r,
+                dims: [vec![r, k], vec![k, c]],
+                summed: [vec![1], vec![0]],
+                kept: vec![(0, 0), (1, 1)],
+            };
+            contraction::number(l, node, &plan, ix)
         },
-        costly: true,
+        costly: false,
         vjp: |g, call| {
             let right = g.apply(&transpose::OP, &[call.args[1]]);
             let left = g.apply(&transpose::OP, &[call.args[0]]);
