@@ -50,18 +50,46 @@ dimensions!(expanded [7 1, 8 1, 12 2, 70 1] #[keops(expand, D = [12, 70], E = [1
     (x_i: [f64; D], y_j: [f64; D], b_j: [f64; E]) = (sum_j exp(-sqdist(x_i, y_j) / D) * b_j)
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
 // Lengths that are sums and products.
-dimensions!(pieces [3 1, 3 5]
+dimensions!(pieces [2 1, 3 1, 3 5]
     (x_i: [f64; D], y_j: [f64; E]) = (sum_j concat(x_i, y_j, x_i[..2]) * concat(y_j, [x_i[1], 1.0], x_i) * mean(x_i))
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, E))));
-dimensions!(layers [2 3, 5 4, 11 2]
+dimensions!(layers [1 1, 1 3, 2 3, 5 4, 11 2]
     (a: [[f64; D]; E], x_i: [f64; D], y_j: [f64; E]) = (sum_j outer(y_j, x_i) * (tanh(0.1 * matvec(a, x_i)) | y_j))
     |data| (data.array::<_, f64>((E, D)), data.array::<_, f64>((M, D)), data.array::<_, f64>((N, E))));
 dimensions!(attention [1 2, 9 3]
     (q_i: [f64; D], k_j: [f64; D], v_j: [f64; E]) = (sumsoftmaxweight_j((q_i | k_j) / sqrt(D), v_j))
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
-dimensions!(smallest [1 2, 4 3]
+dimensions!(smallest [1 1, 1 2, 2 2, 4 3]
     (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = (kmin_j::<3> sqdist(x_i, y_j) * z_j)
     |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+// The least values at which these numbers and slices are there, where some are all there is.
+dimensions!(numbers [2 1, 3 1, 3 2, 12 3]
+    (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = (sum_j x_i[1] * square(y_j) * y_j[0] * z_j[0])
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+dimensions!(slices [3 2, 4 2, 12 3]
+    (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = (sum_j concat(square(x_i[..3]) * y_j[0..3], x_i[1..3] | y_j[1..3], z_j[..2]) * norm2(x_i[..]))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+// Matrices of one row, one column, one number.
+dimensions!(tensor [1 1, 1 2, 2 1, 3 3, 12 2]
+    (x_i: [f64; D], y_j: [f64; E]) = (sum_j outer(sin(x_i), y_j) * exp(x_i[0] * y_j[0]))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, E))));
+dimensions!(matrices [1 1, 1 2, 2 1, 3 2, 11 3]
+    (a: [[f64; D]; E], b_j: [[f64; E]; D], x_i: [f64; D]) = (sum_j matvec(matmul(a, tanh(b_j)), vecmat(x_i, b_j)) * trace(matmul(a, b_j)) + a[0][0] * b_j[0])
+    |data| (data.array::<_, f64>((E, D)), data.array::<_, f64>((N, D, E)), data.array::<_, f64>((M, D))));
+dimensions!(extrema [1 1, 1 3, 2 2, 3 1, 9 2]
+    (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = ((min_j (x_i - y_j)) * (prod_j (x_i + y_j)) * (logsumexp_j z_j[0] * x_i) * max_j (x_i | y_j))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+// Places counted from the end, and static arguments made of parameters.
+dimensions!(from_the_end [2 1, 3 2, 12 3]
+    (x_i: [f64; D], y_j: [f64; D], z_j: [f64; E]) = (sum_j concat(x_i[D - 1] * y_j[..D - 1], square(x_i[1..D])) * sumt(z_j[0], 2 * (D - 1)))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, D)), data.array::<_, f64>((N, E))));
+dimensions!(static_arguments [1 1, 2 1, 3 2, 8 3]
+    (x_i: [f64; D], y_j: [f64; E]) = (sum_j concat(sumt(x_i[0], D + 1), y_j) * concat(1.5, elemt(y_j[0], 2 * D + E, D)[D..2 * D + E]))
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, E))));
+// The two places meet at D = 5 only, which is refused: there the derivative has another form.
+dimensions!(two_places [3 1, 4 1, 6 1, 12 1]
+    (x_i: [f64; D], z_j: [f64; E]) = (sum_j grad(square(x_i[2]) * sin(x_i[D - 3]), x_i)[D - 3] * z_j)
+    |data| (data.array::<_, f64>((M, D)), data.array::<_, f64>((N, E))));
 
 // Derivatives with respect to all numbers of a row.
 dimensions!(bump [1 1, 3 2, 7 2, 64 1] #[keops(D = [1, 3, 64], E = [1, 2])]

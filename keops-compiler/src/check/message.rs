@@ -91,10 +91,13 @@ impl CheckError {
             E::EmptyBrackets => bare("these brackets are empty"),
             E::NotANumberLiteral { text } => bare(format!("`{text}` is not a number")),
             E::IndexNotLiteral => plain(
-                "an index inside a value must be an integer literal",
+                "an index inside a value must be made of integer literals and const parameters by `+`, `-` and `*`",
                 "write `v[0]` or `v[0..2]`",
             ),
-            E::KNotLiteral => plain("K must be an integer literal", "write `::<5>`"),
+            E::KNotLiteral => plain(
+                "K must be made of integer literals and const parameters by `+`, `-` and `*`",
+                "write `::<5>`",
+            ),
             E::MissingElse => plain(
                 "`if` needs an `else`: every case has a value",
                 "write `if c { a } else { b }`",
@@ -326,15 +329,15 @@ impl CheckError {
                     _ if *list => "write a list of literals such as `[2, 3]`".to_string(),
                     "pow" => "write `pow(a, 2)` with a literal, or `powf(a, b)` for any exponent"
                         .to_string(),
-                    _ => "write a literal such as `2`".to_string(),
+                    _ => "write a literal such as `2`, or `+`, `-` and `*` of literals and const parameters".to_string(),
                 };
                 plain(
                     format!(
                         "the {parameter} of `{name}` must be {}, not `{found}`",
                         if *list {
-                            "a list of integer literals"
+                            "a list of integers known at compile time"
                         } else {
-                            "an integer literal"
+                            "an integer known at compile time"
                         }
                     ),
                     help,

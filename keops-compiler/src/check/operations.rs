@@ -182,14 +182,20 @@ fn literal(expr: &Expr, is_list: bool) -> Option<Param> {
     })
 }
 
-/// An integer literal, perhaps with a sign.
+/// An integer literal, or sums and products of such, perhaps with a sign. Expressions are not deep.
 fn integer(expr: &Expr) -> Option<i64> {
     match &expr.bare().kind {
         ExprKind::Number(number) if number.suffix.is_empty() => number.integer,
-        ExprKind::Prefix("-", operand) => match &operand.bare().kind {
-            ExprKind::Number(number) if number.suffix.is_empty() => number.integer?.checked_neg(),
-            _ => None,
-        },
+        ExprKind::Prefix("-", operand) => integer(operand)?.checked_neg(),
+        ExprKind::Infix(operator, left, right) => {
+            let (left, right) = (integer(left)?, integer(right)?);
+            match *operator {
+                "+" => left.checked_add(right),
+                "-" => left.checked_sub(right),
+                "*" => left.checked_mul(right),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

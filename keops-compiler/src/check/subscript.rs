@@ -26,12 +26,15 @@ impl Checker<'_> {
             let value = Box::new(self.typed(value)?);
             return self.report(expr.region, CheckError::TooManySubscripts { value });
         }
+        if let [Subscript::Range(None, None, _)] = subscripts {
+            return Some(node);
+        }
         let mut params: Vec<Param> = Vec::new();
         let mut name = "index";
         for (subscript, dimension) in subscripts.iter().zip(dimensions) {
             let bound = i64::try_from(dimension).unwrap_or(i64::MAX);
             match *subscript {
-                Subscript::At(at) if at.value < bound => {
+                Subscript::At(at) if (0..bound).contains(&at.value) => {
                     params.push(Param::integer(at.value, at.region))
                 }
                 Subscript::At(at) => {
@@ -51,6 +54,10 @@ impl Checker<'_> {
                             value,
                             dimension,
                         );
+                    }
+                    if start < 0 {
+                        let region = low.map_or(region, |l| l.region);
+                        return self.out_of_bounds(start, region, value, dimension);
                     }
                     if start >= end {
                         return self.report(region, CheckError::EmptyRange { start, end });

@@ -14,7 +14,7 @@ mod polynomial;
 mod symbols;
 
 pub use polynomial::{MOST, Samples};
-pub use symbols::{Naming, declared, substitute, unused};
+pub use symbols::{Downwards, Naming, declared, downwards, substitute, unused};
 
 use polynomial::{Monomial, Polynomial};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};

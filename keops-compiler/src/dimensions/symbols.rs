@@ -47,6 +47,119 @@ pub fn unused(tokens: &TokenStream) -> Vec<proc_macro2::Ident> {
     unused
 }
 
+/// What is counted downwards from const parameters, as in `v[D - 3]`: at some values it meets what is counted upwards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Downwards {
+    /// The parameters.
+    pub names: Vec<String>,
+    /// Beyond this value no two places of a value can meet: twice the sum of all integers of the item.
+    pub bound: usize,
+}
+
+/// That of the item of this name; of an item without const parameters of its own (a derivative) that of all others.
+pub fn downwards(tokens: &TokenStream, name: &str) -> Downwards {
+    let mut all = Downwards::default();
+    for item in items(tokens.clone()) {
+        let names = own(&item);
+        let start = item.iter().position(|t| is_word(t, "fn"));
+        let behind = item.get(start.map_or(item.len(), |at| at + 1)..);
+        let mut found = Downwards::default();
+        let sum = integers(
+            behind.unwrap_or_default(),
+            &names,
+            NESTING,
+            &mut found.names,
+        );
+        found.bound = sum.saturating_mul(2).saturating_add(2);
+        let is_it = behind
+            .and_then(<[_]>::first)
+            .is_some_and(|t| is_word(t, name));
+        if is_it && !names.is_empty() {
+            return found;
+        }
+        if !found.names.is_empty() {
+            all.bound = all.bound.max(found.bound);
+            all.names.extend(found.names);
+        }
+    }
+    all
+}
+
+/// The sum of all integers, products of them multiplied; adds the parameters from which something is subtracted.
+fn integers(
+    tokens: &[TokenTree],
+    names: &[String],
+    depth: usize,
+    subtracted: &mut Vec<String>,
+) -> usize {
+    let is_sign = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if "+-*".contains(p.as_char()));
+    let is_part = |t: &TokenTree| is_sign(t) || is_static(t, names, depth);
+    let mut sum = 0usize;
+    for run in tokens.chunk_by(|a, b| is_part(a) == is_part(b)) {
+        let is_product = is_part(&run[0]);
+        if is_product
+            && run
+                .iter()
+                .any(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '-'))
+        {
+            let used = names.iter().filter(|name| {
+                let mut idents = run.iter().cloned();
+                idents.any(|t| mentions_name(TokenStream::from(t), name, depth))
+            });
+            subtracted.extend(used.cloned());
+        }
+        let mut product = 1usize;
+        for token in run {
+            let value = match token {
+                TokenTree::Literal(literal) => literal.to_string().parse().unwrap_or(0),
+                TokenTree::Group(group) if depth > 0 => {
+                    let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+                    integers(&inside, names, depth - 1, subtracted)
+                }
+                TokenTree::Punct(p) if is_product && p.as_char() != '*' => {
+                    product = 1;
+                    0
+                }
+                _ => continue,
+            };
+            if value > 0 {
+                product = if is_product {
+                    product.saturating_mul(value)
+                } else {
+                    value
+                };
+                sum = sum.saturating_add(product);
+            }
+        }
+    }
+    sum
+}
+
+/// Whether a token is an integer, a const parameter, or brackets around sums and products of such.
+fn is_static(token: &TokenTree, names: &[String], depth: usize) -> bool {
+    match token {
+        TokenTree::Ident(ident) => names.iter().any(|name| ident == name),
+        TokenTree::Literal(literal) => literal.to_string().parse::<usize>().is_ok(),
+        TokenTree::Group(group) => {
+            depth > 0
+                && group.delimiter() != Delimiter::Bracket
+                && group.stream().into_iter().all(|t| match t {
+                    TokenTree::Punct(p) => "+-*".contains(p.as_char()),
+                    t => is_static(&t, names, depth - 1),
+                })
+        }
+        TokenTree::Punct(_) => false,
+    }
+}
+
+fn mentions_name(tokens: TokenStream, name: &str, depth: usize) -> bool {
+    mentions(
+        tokens,
+        &proc_macro2::Ident::new(name, proc_macro2::Span::call_site()),
+        depth,
+    )
+}
+
 fn mentions(tokens: TokenStream, name: &proc_macro2::Ident, depth: usize) -> bool {
     tokens.into_iter().any(|t| match t {
         TokenTree::Ident(ident) => ident == *name,
@@ -224,6 +337,24 @@ mod tests {
         );
         let unused: Vec<String> = unused(&tokens).iter().map(ToString::to_string).collect();
         assert_eq!(unused, ["E"]);
+    }
+
+    #[test]
+    fn what_is_counted_downwards_is_found() {
+        let text = "fn f<const D: usize, const E: usize>(x_i: [f64; D], y: [f64; E]) = sum_j x_i[D - 3] * y[4]; \
+                    fn g<const D: usize>(x_i: [f64; D]) = sum_i x_i[D..] - 2.0 * D; fn h = grad(f, x_i); \
+                    fn k<const E: usize>(x_i: [f64; E]) = sum_i elem(x_i, 2 * (E + 5) * 3 - 7);";
+        let tokens: TokenStream = text.parse().unwrap();
+        let of = |name: &str| {
+            let found = downwards(&tokens, name);
+            (found.names.join(" "), found.bound)
+        };
+        // `f64` is no integer.
+        assert_eq!(of("f"), ("D".into(), 16));
+        assert_eq!(of("g").0, "");
+        assert_eq!(of("k").0, "E");
+        assert!(of("k").1 >= 2 * (2 * 5 * 3 + 7));
+        assert_eq!(of("h").0, "D E");
     }
 
     #[test]

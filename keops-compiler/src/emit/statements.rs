@@ -1,6 +1,6 @@
 //! Statements of kernel IR as Rust text.
 
-use crate::lower::{ArrayId, Ix, LoopVar, Operand, Reducer, Space, Stmt};
+use crate::lower::{ArrayId, Ix, LoopVar, Operand, Reducer, Space, Stmt, keeps_form};
 use std::fmt::Write;
 
 /// What a function calls its accessors.
@@ -101,20 +101,21 @@ fn literal(value: f64) -> String {
     }
 }
 
-/// An index.
+/// An index. Where code keeps its form, strides of 1 and the place 0 are written as others are.
 fn ix(at: &Ix) -> String {
+    let keeps_form = keeps_form();
     let mut parts: Vec<String> = at
         .terms
         .iter()
         .map(|&(var, stride)| {
-            if stride == 1 {
+            if stride == 1 && !keeps_form {
                 format!("d{var}")
             } else {
                 format!("d{var} * {stride}")
             }
         })
         .collect();
-    if at.base != 0 || parts.is_empty() {
+    if at.base != 0 || parts.is_empty() || keeps_form {
         parts.push(at.base.to_string());
     }
     parts.join(" + ")

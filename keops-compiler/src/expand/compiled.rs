@@ -34,12 +34,21 @@ pub(super) struct Compiled {
     pub(super) functions: Vec<NamedFunction>,
     /// Their distinct kernels, with the names of the types that implement them.
     pub(super) kernels: Vec<(String, KernelIr)>,
-    /// For each const parameter its least value.
-    pub(super) least: Vec<usize>,
+    /// The values that its const parameters may have.
+    pub(super) allowed: Allowed,
     /// What may be too large at some values of const parameters.
     pub(super) sizes: Vec<Size>,
     /// Of an item with const parameters, the values that have device code.
     pub(super) instances: Vec<Instance>,
+}
+
+/// The values that const parameters may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Allowed {
+    /// For each parameter the least.
+    pub(super) least: Vec<usize>,
+    /// Values of some parameters (by number) that they cannot have together, though none is too small.
+    pub(super) except: Vec<Vec<(usize, usize)>>,
 }
 
 /// An item with const parameters at some of their values.
@@ -98,7 +107,10 @@ impl Compiled {
             visibility,
             text,
             types,
-            least: vec![1; dimensions.len()],
+            allowed: Allowed {
+                least: vec![1; dimensions.len()],
+                except: vec![],
+            },
             dimensions,
             is_tuple,
             formula,

@@ -4,15 +4,16 @@
 //! generic expansion chooses among them by the values of the parameters.
 //!
 //! Invariant: at the values that callers may use, the generic expansion is the one that would be made for them. The samples
-//! are large; small values are tried one by one, because formulas of pieces (`concat`, slices) may change their form there.
+//! are large; where a formula changes its form below them, each smaller value is refused (`concat(x_i, y_j)[3]` reads y at
+//! D = 3). Places counted downwards, as `v[D - 3]`, meet others at single values: there each value is tried.
 
-use super::compiled::{Compiled, Instance};
+use super::compiled::{Allowed, Compiled, Instance};
 use super::{compile, device, host, report, too_much, whole};
 use crate::budget::Size;
 use crate::check::error::CheckError;
 use crate::check::{parse_and_check, parse_and_check_at};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::dimensions::{Mismatch, Samples, interpolate};
+use crate::dimensions::{Downwards, Mismatch, Samples, downwards, interpolate};
 use crate::item::Program;
 use crate::lower::kernel::KernelIr;
 use crate::lower::without_unrolling;
@@ -70,12 +71,12 @@ fn finish(
     mut all: Vec<At>,
 ) -> Result<TokenStream, Failure> {
     let count = all[0].0.items.len();
-    let mut least = vec![];
+    let mut allowed = vec![];
     for number in 0..count {
-        least.push(least_values(tokens, samples, &all, number)?);
+        allowed.push(allowed_values(tokens, samples, &all, number)?);
     }
     let sizes = sizes(samples, &all)?;
-    let instances = instances(tokens, samples, &least, &all[0].0)?;
+    let instances = instances(tokens, samples, &allowed, &all[0].0)?;
     // Items without const parameters are the same in every sample.
     let is_plain = |item: &&Compiled| item.dimensions.is_empty();
     let plain: Vec<&Compiled> = all[0].1.iter().filter(is_plain).collect();
@@ -94,7 +95,7 @@ fn finish(
         .collect();
     for (k, (_, items)) in all.iter_mut().enumerate() {
         for (number, item) in items.iter_mut().enumerate() {
-            item.least.clone_from(&least[number]);
+            item.allowed.clone_from(&allowed[number]);
             item.sizes = sizes[number].iter().map(|of| of[k].clone()).collect();
             let listed = instances.iter().zip(listed_modules);
             item.instances = listed
@@ -128,18 +129,21 @@ fn alone(item: &Compiled) -> TokenStream {
     without_unrolling(|| host::item(item, &Err(String::new())))
 }
 
-/// For each parameter of an item the least value from which on the formula is right (`v[2]` needs 3) and its kernels have
-/// the form that they have at the samples.
-fn least_values(
+/// Most values that are tried one by one.
+const TRIED: usize = 128;
+
+/// The values of an item's parameters at which the formula is right (`v[2]` needs 3) and its kernels have the form that they
+/// have at the samples.
+fn allowed_values(
     tokens: &TokenStream,
     samples: &Samples,
     all: &[At],
     number: usize,
-) -> Result<Vec<usize>, Failure> {
+) -> Result<Allowed, Failure> {
     let signature = &all[0].0.items[number].signature;
+    let fail = |mismatch| (signature.name.span, no_one_form(mismatch));
     let streams: Vec<TokenStream> = all.iter().map(|(_, items)| alone(&items[number])).collect();
-    interpolate(samples, &streams)
-        .map_err(|mismatch| (signature.name.span, no_one_form(mismatch)))?;
+    interpolate(samples, &streams).map_err(fail)?;
     let has_form = |values: Vec<usize>| {
         let (program, _) = parse_and_check_at(tokens.clone(), samples, &values);
         let mut items = program.items.iter();
@@ -151,11 +155,22 @@ fn least_values(
             interpolate(&samples.with(values), &streams).is_ok()
         })
     };
+    let Downwards { names, bound } = downwards(tokens, &signature.name.text);
     let mut corner = samples.values(0).to_vec();
-    let mut least = vec![];
+    // For each parameter its number among the samples', and whether something is subtracted from it.
+    let mut parameters = vec![];
     for dimension in &signature.dimensions {
         let position = samples.names().iter().position(|n| *n == dimension.text);
-        let Some(at) = position else { continue };
+        parameters.extend(position.map(|at| (at, names.contains(&dimension.text))));
+    }
+    let mut allowed = Allowed {
+        least: vec![1; parameters.len()],
+        except: vec![],
+    };
+    for (n, &(at, is_subtracted)) in parameters.iter().enumerate() {
+        if is_subtracted {
+            continue;
+        }
         let with = |value: usize| {
             let mut values = samples.values(0).to_vec();
             values[at] = value;
@@ -174,17 +189,64 @@ fn least_values(
             }
         }
         corner[at] = right;
-        least.push(right);
+        allowed.least[n] = right;
     }
-    // Each is the least beside large others; all of them small must do, too.
-    if least.len() > 1 && !has_form(corner) {
-        let span = signature.name.span;
-        return Err((
-            span,
-            no_one_form(Mismatch("another form where all are small".to_owned())),
-        ));
+    let subtracted = parameters.iter().enumerate().filter(|(_, p)| p.1);
+    let subtracted: Vec<(usize, usize)> = subtracted.map(|(n, &(at, _))| (n, at)).collect();
+    let small = || fail(Mismatch("another form where all are small".to_owned()));
+    if subtracted.is_empty() {
+        // Each is the least beside large others; all of them small must do, too.
+        return match parameters.len() > 1 && !has_form(corner) {
+            true => Err(small()),
+            false => Ok(allowed),
+        };
     }
-    Ok(least)
+    let count = u32::try_from(subtracted.len())
+        .ok()
+        .and_then(|n| bound.checked_pow(n));
+    let Some(count) = count.filter(|&count| count <= TRIED) else {
+        return Err((signature.name.span, too_many_to_try(&names)));
+    };
+    let has_others = subtracted.len() < parameters.len();
+    let mut points: Vec<(Vec<usize>, bool)> = vec![];
+    for number in 0..count {
+        let mut rest = number;
+        let point: Vec<usize> = subtracted
+            .iter()
+            .map(|_| (1 + rest % bound, rest /= bound).0)
+            .collect();
+        let with = |mut values: Vec<usize>| {
+            for (&(_, at), &value) in subtracted.iter().zip(&point) {
+                values[at] = value;
+            }
+            values
+        };
+        let right = has_form(with(samples.values(0).to_vec()))
+            && (!has_others || has_form(with(corner.clone())));
+        points.push((point, right));
+    }
+    for (k, &(n, _)) in subtracted.iter().enumerate() {
+        let right = points.iter().filter(|(_, right)| *right);
+        let least = right.map(|(point, _)| point[k]).min();
+        allowed.least[n] = least.ok_or_else(small)?;
+    }
+    for (point, right) in points {
+        let values = subtracted.iter().map(|&(n, _)| n).zip(point);
+        let values: Vec<(usize, usize)> = values.collect();
+        if !right && values.iter().all(|&(n, value)| value >= allowed.least[n]) {
+            allowed.except.push(values);
+        }
+    }
+    Ok(allowed)
+}
+
+fn too_many_to_try(names: &[String]) -> String {
+    format!(
+        "indices counted from the end, as `v[{} - 3]`, are too large here, or of too many const parameters: \
+         each value at which two of them could meet is tried, at most {TRIED}\n\
+         help: write a number for a dimension, or smaller numbers",
+        names[0]
+    )
 }
 
 /// For each item the sizes that depend on its parameters, each at all samples and once.
@@ -222,21 +284,32 @@ type Listed = (usize, Vec<usize>, Rc<Compiled>);
 fn instances(
     tokens: &TokenStream,
     samples: &Samples,
-    least: &[Vec<usize>],
+    allowed: &[Allowed],
     program: &Program,
 ) -> Result<Vec<Listed>, Failure> {
     let mut assignments: Vec<&Vec<(String, usize)>> = vec![];
-    for (item, least) in program.items.iter().zip(least) {
+    for (item, allowed) in program.items.iter().zip(allowed) {
         for assignment in &item.signature.instances {
-            for ((name, value), least) in assignment.iter().zip(least) {
+            let item = &item.signature.name;
+            for ((name, value), least) in assignment.iter().zip(&allowed.least) {
                 if value < least {
-                    let item = &item.signature.name;
                     let message = format!(
                         "`{name}` cannot be {value} in `{}`: it must be at least {least}",
                         item.text
                     );
                     return Err((item.span, message));
                 }
+            }
+            let is = |&(n, value): &(usize, usize)| assignment.get(n).is_some_and(|a| a.1 == value);
+            if let Some(values) = allowed.except.iter().find(|values| values.iter().all(is)) {
+                let text = values.iter().filter_map(|&(n, value)| {
+                    Some(format!("`{}` cannot be {value}", assignment.get(n)?.0))
+                });
+                let text: Vec<String> = text.collect();
+                return Err((
+                    item.span,
+                    format!("{} in `{}`", text.join(" where "), item.text),
+                ));
             }
             if !assignments.contains(&assignment) {
                 assignments.push(assignment);
@@ -297,4 +370,37 @@ fn layouts(item: &Compiled) -> Vec<[usize; 8]> {
         ]
     };
     item.kernels.iter().map(|(_, ir)| layout(ir)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    /// What the expansion of `fn f<const D: usize>(x_i: [f64; D], y_j: [f64; D]) = …` says of D.
+    fn refused(formula: &str) -> Vec<String> {
+        let item = format!("fn f<const D: usize>(x_i: [f64; D], y_j: [f64; D]) = sum_j {formula};");
+        let text = crate::expand::expand(item.parse().unwrap()).to_string();
+        let messages = text.split('"').filter(|m| m.starts_with("f: D "));
+        messages.map(|m| m["f: D ".len()..].to_owned()).collect()
+    }
+
+    #[test]
+    fn only_values_without_a_meaning_or_of_another_form_are_refused() {
+        for (formula, least) in [
+            ("x_i[1] * y_j", 2),
+            ("sum(x_i[1..3]) * y_j", 3),
+            ("square(x_i[..3]) * y_j[0..3] * norm2(x_i[..])", 3),
+            ("outer(x_i, y_j)", 1),
+            ("concat(x_i, y_j)[3]", 4),
+            ("x_i[D - 1] * y_j[1..D][0]", 2),
+        ] {
+            assert_eq!(
+                refused(formula),
+                [format!("must be at least {least}")],
+                "{formula}"
+            );
+        }
+        let met = "grad(square(x_i[2]) * x_i[D - 3], x_i)[D - 3] * y_j";
+        assert_eq!(refused(met), ["must be at least 3", "cannot be 5"]);
+        // At D = 120, between the samples.
+        assert!(refused(&met.replace(['2', '3'], "60")).is_empty());
+    }
 }

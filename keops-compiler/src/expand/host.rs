@@ -12,7 +12,7 @@ use crate::budget::Size;
 use crate::emit::{self, Dialect, ValueTypes};
 use crate::types::Type;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Attribute;
 use syn::parse::Parser;
 
@@ -173,31 +173,49 @@ fn function(item: &Compiled, names: &ItemNames) -> TokenStream {
         }
     });
     let formula = format!(" Formula: `{}`.", item.text.replace('`', "'"));
-    let least = item
-        .dimensions
-        .iter()
-        .zip(&item.least)
-        .map(|(dimension, least)| {
-            let message = format!("{}: {dimension} must be at least {least}", item.name);
-            let dimension = ident(dimension);
-            quote!(const { assert!(#dimension >= #least, #message) };)
-        });
-    let sizes = item.sizes.iter().map(|found| {
-        let message = format!("{}: {found}", item.name);
-        let Size { size, limit, .. } = found;
-        quote!(const { assert!(#size <= #limit, #message) };)
-    });
+    let checks = checks(item);
     quote! {
         #attributes
         #[doc = ""]
         #[doc = #formula]
         #[inline]
         pub fn #name<'a, #declared>(#(#arguments),*) -> #call<'a, #used> {
-            #(#least)*
-            #(#sizes)*
+            #checks
             #call { inputs: [#(#bound),*], options: k::Options::new(), place: ::core::marker::PhantomData }
         }
     }
+}
+
+/// What refuses values of the const parameters that the item cannot have, when it is called: under its name.
+fn checks(item: &Compiled) -> TokenStream {
+    let span = item.name.span();
+    let least = item.dimensions.iter().zip(&item.allowed.least);
+    let least = least.map(|(dimension, least)| {
+        let message = format!("{}: {dimension} must be at least {least}", item.name);
+        let dimension = ident(dimension);
+        quote_spanned!(span=> const { assert!(#dimension >= #least, #message) };)
+    });
+    let except = item.allowed.except.iter().map(|values| {
+        let names = values
+            .iter()
+            .map(|&(n, value)| (&item.dimensions[n], value));
+        let text: Vec<String> = names
+            .clone()
+            .map(|(d, v)| format!("{d} cannot be {v}"))
+            .collect();
+        let message = format!("{}: {}", item.name, text.join(" where "));
+        let differs = names.map(|(d, value)| {
+            let dimension = ident(d);
+            quote!(#dimension != #value)
+        });
+        quote_spanned!(span=> const { assert!(#(#differs)||*, #message) };)
+    });
+    let sizes = item.sizes.iter().map(|found| {
+        let message = format!("{}: {found}", item.name);
+        let Size { size, limit, .. } = found;
+        quote_spanned!(span=> const { assert!(#size <= #limit, #message) };)
+    });
+    quote!(#(#least)* #(#except)* #(#sizes)*)
 }
 
 /// The type that carries what is known of the item at compile time.

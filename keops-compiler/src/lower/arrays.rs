@@ -3,7 +3,7 @@
 //! Invariant: an array is filled once, in the function itself and in order, before anything that reads it.
 
 use super::cost::Cost;
-use super::{ArrayId, Ix, Location, Lowerer, Operand, Prim, Reg, Stmt, flat, keeps_form, unroll};
+use super::{ArrayId, Ix, Location, Lowerer, Operand, Prim, Reg, Stmt, flat, keeps_form, unrolls};
 use crate::budget::MOST_NUMBERS;
 use crate::graph::{Kind, Node, NodeId};
 use crate::ops::Body;
@@ -136,7 +136,7 @@ impl Lowerer<'_> {
     }
 
     fn states(&mut self, n: usize, start: &[Operand], step: &mut Step<'_, Self>) -> Vec<Operand> {
-        if n <= unroll() {
+        if unrolls(n) {
             return (0..n).fold(start.to_vec(), |so_far, k| step(self, &so_far, &Ix::at(k)));
         }
         let home = self.home;

@@ -45,6 +45,11 @@ pub fn keeps_form() -> bool {
     unroll() == 0
 }
 
+/// Whether a loop of so many iterations becomes straight-line code: where code keeps its form, not even one of none.
+pub(crate) fn unrolls(n: usize) -> bool {
+    n <= unroll() && !keeps_form()
+}
+
 /// Runs `f` with every loop left a loop, so that lowered code has the same form at all dimensions.
 pub fn without_unrolling<R>(f: impl FnOnce() -> R) -> R {
     struct Restore(usize);
@@ -342,7 +347,7 @@ impl<'g> Lowerer<'g> {
         n: usize,
         body: &mut dyn FnMut(&mut Self, Ix),
     ) {
-        if n <= written_out {
+        if n <= written_out && !keeps_form() {
             for k in 0..n {
                 body(self, Ix::at(k));
             }
@@ -388,7 +393,7 @@ impl<'g> Lowerer<'g> {
         n: usize,
         term: &mut dyn FnMut(&mut Self, &Ix) -> Term,
     ) -> Operand {
-        if n <= written_out {
+        if n <= written_out && !keeps_form() {
             let mut acc = None;
             for k in 0..n {
                 let next = term(self, &Ix::at(k));

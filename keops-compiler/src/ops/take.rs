@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::Kind;
-use crate::lower::flat;
+use crate::lower::{flat, keeps_form};
 
 /// The record.
 pub static OP: Op = Op {
@@ -76,7 +76,7 @@ pub static OP: Op = Op {
         }),
         simplify: |g, args, params| {
             let (whole, (offset, part)) = (g.shape(args[0]), place::decode(params).ok()?);
-            if whole == part {
+            if is_all(whole, part) {
                 return Some(args[0]);
             }
             if let Some(value) = g.as_constant(args[0]) {
@@ -142,7 +142,7 @@ pub static OP: Op = Op {
 
 /// The block of this shape from this number of `value` on.
 pub fn block(g: &mut Graph, value: NodeId, offset: usize, shape: Shape) -> NodeId {
-    if g.shape(value) == shape {
+    if is_all(g.shape(value), shape) {
         return value;
     }
     g.apply_with(&OP, &[value], &place::encode(offset, shape))
@@ -150,9 +150,14 @@ pub fn block(g: &mut Graph, value: NodeId, offset: usize, shape: Shape) -> NodeI
 
 /// The same, if the block can be described: part of a row of a matrix cannot.
 fn try_block(g: &mut Graph, value: NodeId, offset: usize, shape: Shape) -> Option<NodeId> {
-    if g.shape(value) == shape {
+    if is_all(g.shape(value), shape) {
         return Some(value);
     }
     g.try_apply(&OP, &[value], &place::encode(offset, shape))
         .ok()
+}
+
+/// Whether a block is the value itself. Where code keeps its form it is a block at dimensions where it happens to be all, too.
+pub fn is_all(whole: Shape, block: Shape) -> bool {
+    whole == block && (whole == Shape::Scalar || !keeps_form())
 }

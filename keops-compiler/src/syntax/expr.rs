@@ -100,22 +100,19 @@ impl<'t> Parser<'t, '_> {
 
     fn subscript(&mut self) -> Parsed<Subscript> {
         let start = self.here();
-        let low = self.integer();
-        if self.eat_punct("..").is_some() {
-            let high = self.integer();
-            if self.peek().is_none_or(|t| t.is_punct(",")) {
-                return Ok(Subscript::Range(low, high, start.to(self.previous())));
+        match self.bound() {
+            Some(low) if self.eat_punct("..").is_some() => {
+                if let Some(high) = self.bound()
+                    && self.peek().is_none_or(|t| t.is_punct(","))
+                {
+                    return Ok(Subscript::Range(low, high, start.to(self.previous())));
+                }
             }
-        } else if let Some(at) = low
-            && self
-                .peek()
-                .is_none_or(|t| t.is_punct(",") || t.is_punct("..="))
-        {
-            return if self.at_punct("..=") {
-                self.unexpected("`..` or `]`")
-            } else {
-                Ok(Subscript::At(at))
-            };
+            Some(Some(_)) if self.at_punct("..=") => return self.unexpected("`..` or `]`"),
+            Some(Some(at)) if self.peek().is_none_or(|t| t.is_punct(",")) => {
+                return Ok(Subscript::At(at));
+            }
+            _ => {}
         }
         if self.peek().is_none() {
             return self.unexpected("an index such as `0` or a range such as `0..2`");
@@ -124,6 +121,15 @@ impl<'t> Parser<'t, '_> {
             self.bump();
         }
         self.fail(start.to(self.previous()), CheckError::IndexNotLiteral)
+    }
+
+    /// The integer at one end of a range, if there is something; `None` where that is no integer.
+    fn bound(&mut self) -> Option<Option<Integer>> {
+        let is_absent = |t: &Token| t.is_punct("..") || t.is_punct(",");
+        if self.peek().is_none_or(is_absent) {
+            return Some(None);
+        }
+        self.integers().map(Some)
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
@@ -231,7 +237,7 @@ impl<'t> Parser<'t, '_> {
         self.expect_punct("::")?;
         self.expect_punct("<")?;
         let start = self.here();
-        if let Some(k) = self.integer()
+        if let Some(k) = self.integers()
             && self.eat_punct(">").is_some()
         {
             return Ok(k);

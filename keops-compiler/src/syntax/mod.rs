@@ -20,11 +20,13 @@
 //! product    = prefix (("*" | "/") prefix)*
 //! prefix     = ("-" | "!") prefix | postfix
 //! postfix    = primary ("[" subscript ("," subscript)* "]")*
-//! subscript  = INTEGER | INTEGER? ".." INTEGER?
+//! subscript  = integers | integers? ".." integers?
+//! integers   = integer ("*" integer)* (("+" | "-") integer ("*" integer)*)*
+//! integer    = INTEGER | "(" integers ")" | "{" integers "}"
 //! primary    = NUMBER | NAME | NAME "(" (expression),* ")" | reduction | "(" expression ")" | "[" (expression),+ "]"
 //!            | "if" expression block "else" (block | if) | block
 //! block      = "{" ("let" NAME "=" expression ";")* expression "}"
-//! reduction  = NAME_i or NAME_j ("::" "<" INTEGER ">")? (expression | "(" expression ("," expression)+ ")")
+//! reduction  = NAME_i or NAME_j ("::" "<" integers ">")? (expression | "(" expression ("," expression)+ ")")
 //! ```
 //!
 //! A reduction's body is an `expression`: it reaches to the end of the enclosing bracket, `,` or `;`, like a closure's.
@@ -152,7 +154,7 @@ pub struct TypeSource {
     pub region: Region,
 }
 
-/// An integer literal.
+/// An integer literal, or what sums and products of such are.
 #[derive(Clone, Copy, Debug)]
 pub struct Integer {
     /// Its value.

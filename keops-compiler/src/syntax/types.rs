@@ -1,6 +1,6 @@
 //! Parsing of variable lists and their types.
 
-use super::cursor::{Parsed, Parser};
+use super::cursor::{Failed, Parsed, Parser};
 use super::token::Token;
 use super::{Integer, Name, Parameter, TypeSource, number};
 use crate::check::error::CheckError;
@@ -138,6 +138,45 @@ impl Parser<'_, '_> {
         Some(Integer { value, region })
     }
 
+    /// Takes sums and products of integer literals: `2`, `3 - 1`, `2 * (3 + 1)`. What is no such thing, or too large, is left
+    /// behind its first part.
+    pub(super) fn integers(&mut self) -> Option<Integer> {
+        let mut sum = self.integer_product()?;
+        loop {
+            let add = if self.eat_punct("+").is_some() {
+                i64::checked_add
+            } else if self.eat_punct("-").is_some() {
+                i64::checked_sub
+            } else {
+                return Some(sum);
+            };
+            sum = sum.with(self.integer_product()?, add)?;
+        }
+    }
+
+    fn integer_product(&mut self) -> Option<Integer> {
+        let mut product = self.integer_factor()?;
+        while self.eat_punct("*").is_some() {
+            product = product.with(self.integer_factor()?, i64::checked_mul)?;
+        }
+        Some(product)
+    }
+
+    fn integer_factor(&mut self) -> Option<Integer> {
+        let brackets = [Delimiter::Parenthesis, Delimiter::Brace, Delimiter::None];
+        match brackets.into_iter().find_map(|d| self.eat_group(d)) {
+            Some(group) => {
+                let value = self.inside(group, |p| {
+                    let inner = p.deeper(|p| p.integers().ok_or(Failed)).ok()?;
+                    p.peek().is_none().then_some(inner.value)
+                })?;
+                let region = group.region;
+                Some(Integer { value, region })
+            }
+            None => self.integer(),
+        }
+    }
+
     /// `<T, const D: usize>` after an item's name: the type parameter and the const parameters.
     pub(super) fn generics(&mut self) -> Parsed<(Option<Name>, Vec<Name>)> {
         let (mut generic, mut dimensions): (Option<Name>, Vec<Name>) = (None, vec![]);
@@ -185,6 +224,15 @@ impl Parser<'_, '_> {
             self.bump();
         }
         self.fail(start.to(end), CheckError::Generics)
+    }
+}
+
+impl Integer {
+    fn with(self, other: Integer, f: fn(i64, i64) -> Option<i64>) -> Option<Integer> {
+        Some(Integer {
+            value: f(self.value, other.value)?,
+            region: self.region.to(other.region),
+        })
     }
 }
 
