@@ -2,6 +2,7 @@
 
 use keops_compiler::budget::{Excess, MOST_STATEMENTS, of_passes};
 use keops_compiler::check::parse_and_check;
+use keops_compiler::emit::{Dialect, ValueTypes, kernel};
 use keops_compiler::expand::{excess, formulas};
 use keops_compiler::function::Function;
 use keops_compiler::lower::Stmt;
@@ -143,4 +144,52 @@ fn limits_are_counted_over_all_passes() {
     assert_eq!(of_passes(&function.passes), None);
     let many = vec![function.passes[0].clone(); MOST_STATEMENTS];
     assert!(matches!(of_passes(&many), Some(Excess::Statements(_))));
+}
+
+/// What the operation takes is within the budget with all derivatives, and its longest block declares values together.
+#[test]
+fn the_largest_soft_dtw_is_within_the_budget() {
+    let text = |n: usize, m: usize| {
+        format!(
+            "fn f(x_i: [f32; {n}], y_j: [f32; {m}], g: f32) = sum_j softdtw_sqdist(x_i, y_j, g);"
+        )
+    };
+    assert!(longest_step(&text(10, 10)) > 1000);
+    let (_, errors) = parse_and_check(text(10, 11).parse().expect("tokens"));
+    let messages: Vec<String> = errors.iter().map(|e| e.message()).collect();
+    assert!(
+        messages.len() == 1 && messages[0].contains("a shorter series"),
+        "{messages:?}"
+    );
+}
+
+/// Each `let` is a scope inside that of the one before, and the compiler recurses over them.
+#[test]
+fn long_kernels_do_not_nest_thousands_of_scopes() {
+    let text = "fn f(x_i: [f32; 10], y_j: [f32; 10], g: f32) = sum_j softdtw_sqdist(x_i, y_j, g);";
+    for function in functions(text) {
+        for pass in &function.passes {
+            let dialect = Dialect {
+                kernels: "k",
+                copy: "",
+                dimensions: &[],
+            };
+            let rust = kernel(pass, "P", ValueTypes::F32, dialect);
+            let mut depths = vec![0usize];
+            let mut deepest = 0;
+            for line in rust.lines() {
+                let last = depths.len() - 1;
+                depths[last] += usize::from(line.starts_with("let "));
+                deepest = deepest.max(depths.iter().sum());
+                for c in line.chars() {
+                    match c {
+                        '{' => depths.push(0),
+                        '}' => drop(depths.pop()),
+                        _ => {}
+                    }
+                }
+            }
+            assert!(deepest < 200, "{deepest} scopes");
+        }
+    }
 }

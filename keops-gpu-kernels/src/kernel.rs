@@ -163,6 +163,9 @@ pub trait Kernel<T: Real>: Copy + 'static {
     /// Whether the pair part is so long that it fills the latencies by itself, and that a register tile would multiply
     /// what compiling it costs: such kernels get none.
     const LONG: bool = false;
+    /// Whether the pair part has elementary functions in so many places that a CPU should call them: inlined, they would be most of
+    /// what there is to compile.
+    const CALLS: bool = false;
     /// Whether some loop counts through columns or accumulators and is too long to be written out, so that a device must not have
     /// them in registers.
     const LOOPED: bool = false;

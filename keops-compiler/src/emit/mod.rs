@@ -7,7 +7,7 @@
 mod statements;
 
 use crate::lower::bounds::{Linear, Within};
-use crate::lower::cost::{Cost, Nearness, has_fused_loops, is_long};
+use crate::lower::cost::{Cost, Nearness, has_fused_loops, has_many_functions, is_long};
 use crate::lower::kernel::KernelIr;
 use crate::lower::loops::LoopPlan;
 use crate::lower::{ArrayId, Reducer, Slot, Stmt, unroll};
@@ -98,6 +98,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         ("INNER_INDEX", ir.inner_index),
         ("FUSED_LOOPS", has_fused_loops(&ir.step)),
         ("LONG", is_long(&ir.step)),
+        ("CALLS", has_many_functions(&ir.step)),
     ] {
         let _ = writeln!(out, "const {constant}: bool = {value};");
     }

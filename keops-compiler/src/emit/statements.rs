@@ -121,19 +121,45 @@ fn ix(at: &Ix) -> String {
     parts.join(" + ")
 }
 
+/// Values that one `let` declares, where there are more.
+const DECLARED: usize = 128;
+
 /// Writes a block.
+///
+/// Each `let` opens a scope inside that of the one before, and the compiler recurses over these: thousands, where it writes debug
+/// information, run it out of its stack. A long block declares its values first, many at a time.
 pub(super) fn write_block(out: &mut String, stmts: &[Stmt], names: Names<'_>) {
+    let declared: Vec<String> = stmts
+        .iter()
+        .filter_map(|stmt| match stmt {
+            Stmt::Let(r, ..)
+            | Stmt::SumValue(r, _)
+            | Stmt::RowWord(r, _)
+            | Stmt::LogSumExpValue(r, _) => Some(format!("v{r},")),
+            _ => None,
+        })
+        .collect();
+    let is_long = declared.len() > DECLARED;
+    for values in declared.chunks(DECLARED).filter(|_| is_long) {
+        let _ = writeln!(out, "let ({});", values.concat());
+    }
     for stmt in stmts {
-        write_stmt(out, stmt, names);
+        write_stmt(out, stmt, names, if is_long { "" } else { "let " });
     }
 }
 
-fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
+/// Writes a statement; `bind` stands before a value that it makes.
+fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>, bind: &str) {
     let value = |v: &Operand| names.operand(v);
     let _ = match stmt {
         Stmt::Let(r, prim, args) => {
             let args: Vec<String> = args.iter().map(value).collect();
-            writeln!(out, "let v{r} = s.{}({});", prim.method(), args.join(", "))
+            writeln!(
+                out,
+                "{bind}v{r} = s.{}({});",
+                prim.method(),
+                args.join(", ")
+            )
         }
         Stmt::Pick(r, [a, b], [equal, other]) => writeln!(
             out,
@@ -144,12 +170,12 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             value(other)
         ),
         Stmt::SumValue(r, at) => {
-            writeln!(out, "let v{r} = reduce::sum::value(s, row, {});", ix(at))
+            writeln!(out, "{bind}v{r} = reduce::sum::value(s, row, {});", ix(at))
         }
-        Stmt::RowWord(r, at) => writeln!(out, "let v{r} = row.get({});", ix(at)),
+        Stmt::RowWord(r, at) => writeln!(out, "{bind}v{r} = row.get({});", ix(at)),
         Stmt::LogSumExpValue(r, at) => writeln!(
             out,
-            "let v{r} = reduce::logsumexp::value(s, row, {});",
+            "{bind}v{r} = reduce::logsumexp::value(s, row, {});",
             ix(at)
         ),
         Stmt::Mutable(r, v) => writeln!(out, "let mut v{r} = {};", value(v)),
@@ -164,7 +190,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
         Stmt::Store(a, at, v) => match names.in_work(*a) {
             Some(first) => writeln!(
                 out,
-                "let element = {};\nwork.set({}, element);",
+                "{{\nlet element = {};\nwork.set({}, element);\n}}",
                 value(v),
                 ix(&at.plus(first))
             ),
@@ -183,7 +209,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
         }
         Stmt::Put(at, v) => writeln!(
             out,
-            "let put = {};\n{}.put({}, put);",
+            "{{\nlet put = {};\n{}.put({}, put);\n}}",
             value(v),
             names.sink,
             ix(at)
@@ -192,7 +218,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             let at = ix(at);
             writeln!(
                 out,
-                "let sum = reduce::sum::step(s, state.word({at}), {});\nstate.set({at}, sum);",
+                "{{\nlet sum = reduce::sum::step(s, state.word({at}), {});\nstate.set({at}, sum);\n}}",
                 value(v)
             )
         }
@@ -200,7 +226,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             let at = ix(at);
             writeln!(
                 out,
-                "let sum = reduce::sum::step_mul(s, state.word({at}), {}, {});\nstate.set({at}, sum);",
+                "{{\nlet sum = reduce::sum::step_mul(s, state.word({at}), {}, {});\nstate.set({at}, sum);\n}}",
                 value(a),
                 value(b)
             )
@@ -222,7 +248,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             );
             writeln!(
                 out,
-                "let extremum = reduce::{module}::step(s, state.word({at}), {});\nstate.set({at}, extremum);",
+                "{{\nlet extremum = reduce::{module}::step(s, state.word({at}), {});\nstate.set({at}, extremum);\n}}",
                 value(v)
             )
         }
@@ -247,7 +273,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>) {
             let at = ix(at);
             writeln!(
                 out,
-                "let sum = reduce::logsumexp::weigh(s, state.word({at}), v{shrink}, v{weight}, {});\nstate.set({at}, sum);",
+                "{{\nlet sum = reduce::logsumexp::weigh(s, state.word({at}), v{shrink}, v{weight}, {});\nstate.set({at}, sum);\n}}",
                 value(v)
             )
         }

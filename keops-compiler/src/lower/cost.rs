@@ -116,6 +116,22 @@ pub fn is_long(stmts: &[Stmt]) -> bool {
     length(stmts) > LONG
 }
 
+/// Places with elementary functions beyond which they are called.
+const FUNCTIONS: usize = 12;
+
+/// Whether a pair part has elementary functions in many places, loops counted once: see `Kernel::CALLS`.
+pub fn has_many_functions(stmts: &[Stmt]) -> bool {
+    fn places(stmts: &[Stmt]) -> usize {
+        let of = |stmt: &Stmt| match stmt {
+            Stmt::Loop(_, _, body) => places(body),
+            Stmt::Let(_, prim, _) => Cost::of_prim(*prim).special,
+            _ => 0,
+        };
+        stmts.iter().map(of).sum()
+    }
+    places(stmts) > FUNCTIONS
+}
+
 /// Which raw columns are subtracted from one another across the axes, outer and inner, as bits; and whether the terms of sums
 /// may vanish for many pairs. Nothing where that is of no use, or not known: where inner rows are not read as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Largest product of the two lengths: the code grows with it.
-const MAX_CELLS: usize = 144;
+/// Largest product of the two lengths: the code grows with it, and so that of all derivatives is within the budget.
+const MAX_CELLS: usize = 100;
 
 /// The record.
 pub static OP: Op = Op {

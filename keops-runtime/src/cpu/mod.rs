@@ -1,6 +1,6 @@
 //! The CPU engine: one pass over all pairs, on the best instruction set of the machine and all threads.
 //!
-//! [`tile`] and [`access`] are compiled once per kernel and instruction set (as the functions of a [`table`]), the rest
+//! [`tile`] and [`access`], or [`plain`] for long kernels, are compiled once per kernel and instruction set (as the functions of a [`table`]), the rest
 //! once per value type. [`engine`] cuts a pass in chunks of outer rows and segments of inner ones, [`pack`] copies rows
 //! into the layout of the tiles, [`mod@write`] the results to where the user gets them, [`shape`] chooses sizes,
 //! [`scratch`] is the memory for it all. [`listed`] runs passes whose pairs an earlier one has listed, [`prune`] runs passes of extrema that can skip most tiles, by the [`bounds`] of a
@@ -14,7 +14,8 @@ pub(crate) mod engine;
 pub mod isa;
 pub(crate) mod listed;
 pub(crate) mod pack;
-pub(crate) mod prune;
+pub(crate) mod plain;
+mod prune;
 pub(crate) mod scratch;
 pub(crate) mod shape;
 pub(crate) mod table;

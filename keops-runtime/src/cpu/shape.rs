@@ -43,7 +43,7 @@ pub(crate) const fn register_tile<T: Real, K: Kernel<T>>(registers: usize) -> Re
     let wide = K::INNER_USED > 8;
     let (r, q) = match registers {
         // Long functions, and long pair parts, have chains enough of their own, and their code is long in every tile.
-        _ if K::SPECIAL > 1 || K::LONG => (1, 1),
+        _ if K::SPECIAL > 1 || K::LONG || K::CALLS => (1, 1),
         // A long distance or scalar product is bound by the multiply-add units with enough chains, and by loads with too
         // few: the tile shares each load R or Q times.
         32 if K::FUSED_LOOPS && words <= 2 => (4, 4),

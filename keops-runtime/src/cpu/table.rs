@@ -8,6 +8,7 @@ use keops_gpu_kernels::kernel::{Kernel, Numbers};
 use super::access::Single;
 use super::bounds::{self, Interval};
 use super::isa::Level;
+use super::plain;
 use super::shape::{RegisterTile, is_extrema, register_tile};
 use super::tile::{self, AcrossArgs, Sizes, SizesOf, TileArgs, work};
 use crate::float::Float;
@@ -133,6 +134,20 @@ macro_rules! with_register_tile {
     };
 }
 
+/// Calls the same for a long kernel, if `$kernel` is one.
+macro_rules! with_long {
+    ($kernel:ident, $f:ident($s:expr, $a:expr)) => {
+        if const { $kernel::CALLS } {
+            // SAFETY: the caller's contract.
+            return unsafe { plain::$f::<_, $kernel, true>($s, $a) };
+        }
+        if const { $kernel::LONG } {
+            // SAFETY: the caller's contract.
+            return unsafe { plain::$f::<_, $kernel, false>($s, $a) };
+        }
+    };
+}
+
 /// The same for `across`, which has no R.
 macro_rules! with_across {
     ($tile:expr, $([$q:literal])*, ($s:expr, $a:expr)) => {
@@ -168,6 +183,7 @@ macro_rules! instruction_set {
             unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
+                with_long!(K, tile(s, a));
                 with_register_tile!(chosen::<T, K>(), [1, 1] [1, 2] [1, 4] [1, 6] [1, 8] [2, 2] [2, 3] [2, 4] [4, 4], tile(s, a));
             }
             #[allow(dead_code, reason = "not every instruction set has it")]
@@ -175,6 +191,7 @@ macro_rules! instruction_set {
             unsafe fn across<T: Float, K: Kernel<T>>(a: &AcrossArgs<T>) {
                 // SAFETY: the machine has the instruction set.
                 let s = unsafe { T::$module() };
+                with_long!(K, across(s, a));
                 with_across!(chosen::<T, K>(), [1] [2], (s, a));
             }
             #[target_feature(enable = $features)]
@@ -245,6 +262,7 @@ mod scalar {
     // The functions below keep the contract of their namesakes in `tile`.
 
     unsafe fn tile<T: Float, K: Kernel<T>>(a: &TileArgs<T>) {
+        with_long!(K, tile(T::scalar(), a));
         // SAFETY: the caller's contract.
         unsafe { tile::tile::<_, K, 1, 1>(T::scalar(), a) }
     }

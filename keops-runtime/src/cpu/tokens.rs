@@ -1,29 +1,30 @@
 //! [`Tokens`]: the instruction-set tokens of a value type, for code that is generic over the type.
 use keops_gpu_kernels::real::Real;
 
-use super::isa::{self, Memory};
+use super::isa::called::Functions;
+use super::isa::{self};
 
 /// The tokens of one value type. Implemented for `f32` and `f64`, and for nothing else: the path to it is private.
 pub trait Tokens: Real {
     /// Exactly this number.
     fn widened(self) -> f64;
     /// One lane of plain Rust.
-    type Scalar: Memory<T = Self, F = Self>;
+    type Scalar: Functions<T = Self, F = Self>;
     /// The token of plain Rust.
     fn scalar() -> Self::Scalar;
 
     /// AVX-512.
     #[cfg(target_arch = "x86_64")]
-    type Avx512: Memory<T = Self>;
+    type Avx512: Functions<T = Self>;
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Memory<T = Self>;
+    type Avx2: Functions<T = Self>;
     /// SSE2.
     #[cfg(target_arch = "x86_64")]
-    type Sse2: Memory<T = Self>;
+    type Sse2: Functions<T = Self>;
     /// Advanced SIMD.
     #[cfg(target_arch = "aarch64")]
-    type Neon: Memory<T = Self>;
+    type Neon: Functions<T = Self>;
 
     /// The token.
     ///

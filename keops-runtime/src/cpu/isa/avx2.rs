@@ -3,6 +3,7 @@ use std::arch::x86_64::*;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::called::{functions, with_functions};
 use super::scale_in_two;
 
 token_type! {
@@ -134,3 +135,6 @@ token! {
         );
     }
 }
+
+with_functions!(functions (Avx2<f32>, __m256, Avx2::<f32>::new_unchecked(), target_feature(enable = "avx2,fma")));
+with_functions!(functions (Avx2<f64>, __m256d, Avx2::<f64>::new_unchecked(), target_feature(enable = "avx2,fma")));

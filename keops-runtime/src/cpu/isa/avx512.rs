@@ -3,6 +3,7 @@ use std::arch::x86_64::*;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::called::{functions, with_functions};
 use super::{Memory, ROOTS_F32, ROOTS_F64};
 
 token_type! {
@@ -182,3 +183,6 @@ token! {
         significand(s, a) = _mm512_getmant_pd::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_SRC>(a);
     }
 }
+
+with_functions!(functions (Avx512<f32>, __m512, Avx512::<f32>::new_unchecked(), target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma")));
+with_functions!(functions (Avx512<f64>, __m512d, Avx512::<f64>::new_unchecked(), target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma")));

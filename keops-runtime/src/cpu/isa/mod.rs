@@ -117,6 +117,7 @@ macro_rules! token_type {
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+pub mod called;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 #[doc(hidden)]

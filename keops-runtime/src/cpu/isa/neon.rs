@@ -5,6 +5,7 @@ use std::arch::aarch64::*;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::called::{functions, with_functions};
 use super::scale_in_two;
 
 token_type! {
@@ -115,3 +116,6 @@ token! {
         ));
     }
 }
+
+with_functions!(functions (Neon<f32>, float32x4_t, Neon::<f32>::new_unchecked(), target_feature(enable = "neon")));
+with_functions!(functions (Neon<f64>, float64x2_t, Neon::<f64>::new_unchecked(), target_feature(enable = "neon")));

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::called::{functions, with_functions};
 use super::{Memory, scale_in_two};
 
 /// One lane of `T`. Exists on every machine.
@@ -190,3 +191,6 @@ macro_rules! scalar {
 
 scalar!(f32, u32, fraction 23, bias 127.0, integers from 8_388_608.0);
 scalar!(f64, u64, fraction 52, bias 1023.0, integers from 4_503_599_627_370_496.0);
+
+with_functions!(functions(Scalar<f32>, f32, Scalar::<f32>::new(), must_use));
+with_functions!(functions(Scalar<f64>, f64, Scalar::<f64>::new(), must_use));

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use keops_gpu_kernels::isa::Isa;
 
+use super::called::{functions, with_functions};
 use super::scale_in_two;
 
 token_type! {
@@ -152,3 +153,6 @@ token! {
         );
     }
 }
+
+with_functions!(functions (Sse2<f32>, __m128, Sse2::<f32>::new_unchecked(), target_feature(enable = "sse2")));
+with_functions!(functions (Sse2<f64>, __m128d, Sse2::<f64>::new_unchecked(), target_feature(enable = "sse2")));
