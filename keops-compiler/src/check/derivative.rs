@@ -10,7 +10,7 @@ use crate::graph::{Graph, Kind};
 use crate::item::{Item, Origin, Program, ResultType, Signature, Variable};
 use crate::reductions::{Body, Reduction};
 use crate::syntax::{Expr, ExprKind, ItemSource, Name, Region};
-use crate::types::{Axis, Element, Type};
+use crate::types::{Axis, Element, Shape, Type};
 use std::collections::BTreeMap;
 
 /// Checks `grad(item, variable)` or `jvp(item, variable)`.
@@ -68,9 +68,15 @@ pub(super) fn check(
         .enumerate()
         .find(|(_, i)| i.signature.name.text == *of)
     else {
-        // A broken item has been reported; so has whatever is made of it.
-        if !program.broken.iter().any(|b| b.name.text == *of) {
-            errors.push(*of_region, unknown_item(of, &signature, program, later));
+        // A broken item has been reported; so has whatever is made of it, which is called alike.
+        match program.broken.iter().find(|b| b.name.text == *of) {
+            Some(broken) => {
+                signature.scalar = broken.scalar.clone();
+                signature.dimensions = broken.dimensions.clone();
+                signature.variables = broken.variables.clone();
+                add_argument(&mut signature);
+            }
+            None => errors.push(*of_region, unknown_item(of, &signature, program, later)),
         }
         return Err(Box::new(signature));
     };
@@ -112,7 +118,10 @@ pub(super) fn check(
         Some(wrt) if errors.len() == before => {
             Ok(derive_item(signature, item, index, wrt, forward, body))
         }
-        _ => Err(Box::new(signature)),
+        _ => {
+            add_argument(&mut signature);
+            Err(Box::new(signature))
+        }
     }
 }
 
@@ -230,6 +239,19 @@ fn tangent_item(
         formula: body.to_string(),
         regions: BTreeMap::<_, Region>::new(),
     }
+}
+
+/// The cotangent or tangent of an item that is broken, for its callers: its type is not known, nor is it looked at.
+fn add_argument(signature: &mut Signature) {
+    signature.variables.push(Variable {
+        name: Name {
+            text: cotangent_name(&signature.variables, None),
+            span: signature.name.span,
+        },
+        axis: None,
+        shape: Shape::Scalar,
+        complex: None,
+    });
 }
 
 /// `e_i`, `e2_i`, `e3_i`, …: the first that no variable has.

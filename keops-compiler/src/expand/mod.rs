@@ -55,10 +55,7 @@ pub fn expand(tokens: TokenStream) -> TokenStream {
 fn report(program: &Program, diagnostics: &Diagnostics) -> TokenStream {
     let errors = diagnostics.to_tokens(program.form);
     match program.form {
-        Form::Items => {
-            let stubs = stub::stubs(program);
-            quote!(#stubs #errors)
-        }
+        Form::Items => stub::stubs(program, &errors),
         Form::Expression => errors,
     }
 }
