@@ -566,6 +566,26 @@ fn lazytensor_tensordot() {
     assert_rows(&run(&text, &[&x, &y, &e]), &expected, 1e-12, &text);
 }
 
+/// No axes to sum over, as NumPy has it: every product, and a number is a tensor of no axes.
+#[test]
+fn tensordot_of_no_axes() {
+    let (x, y, e) = (rows(M, 4, 1), rows(N, 3, 2), rows(M, 12, 3));
+    let text =
+        "fn f(x_i: [f64; 4], y_j: [f64; 3]) = sum_j tensordot(x_i, y_j, [2, 2], [3], [], []);";
+    let expected = sums(M, N, |i, j| {
+        x[i].iter().flat_map(|&x| scaled(x, &y[j])).collect()
+    });
+    assert_rows(&run(text, &[&x, &y]), &expected, 1e-12, text);
+    let gradient = format!("{text} fn g = grad(f, x_i);");
+    let expected = sums(M, N, |i, j| e[i].chunks(3).map(|e| dot(e, &y[j])).collect());
+    assert_rows(&run(&gradient, &[&x, &y, &e]), &expected, 1e-12, &gradient);
+
+    let text =
+        "fn f(x_i: [f64; 4], y_j: [f64; 3]) = sum_j tensordot(x_i[1], y_j, [], [3], [], [], [0]);";
+    let expected = sums(M, N, |i, j| scaled(x[i][1], &y[j]));
+    assert_rows(&run(text, &[&x, &y]), &expected, 1e-12, text);
+}
+
 #[test]
 fn kron() {
     const DIMS_X: [usize; 4] = [3, 2, 1, 2];

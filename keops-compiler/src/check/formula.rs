@@ -212,6 +212,9 @@ impl Checker<'_> {
             ExprKind::Call { name, args } => self.call(expr, name, args),
             ExprKind::Reduce(reduce) => self.reduce(expr, reduce),
             ExprKind::Subscript(value, subscripts) => self.subscript(expr, value, subscripts),
+            ExprKind::Array(list) if list.is_empty() => {
+                self.report(expr.region, CheckError::EmptyBrackets)
+            }
             ExprKind::Array(list) => {
                 self.named_operation(expr, "array", "`[…]`", &list.iter().collect::<Vec<_>>())
             }

@@ -296,10 +296,8 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn array(&mut self, group: &'t Group) -> Parsed<Expr> {
+        // An empty one is no value, but may be a list of numbers: the checker tells.
         let list = self.inside(group, |p| p.list());
-        if list.is_empty() {
-            return self.fail(group.region, CheckError::EmptyBrackets);
-        }
         self.make(ExprKind::Array(list), group.region)
     }
 
