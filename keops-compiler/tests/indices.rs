@@ -8,7 +8,7 @@ use keops_compiler::function::Formula;
 use keops_compiler::graph::NodeId;
 use keops_compiler::interpret::{Inputs, evaluate};
 use keops_compiler::lower::bounds::Within;
-use keops_compiler::lower::interpret::{Frame, run, run_function};
+use keops_compiler::lower::interpret::{Frame, parameters, run, run_function};
 use keops_compiler::types::Shape;
 use keops_compiler::value::Value;
 use support::close;
@@ -22,7 +22,7 @@ fn formula(text: &str) -> Formula {
 
 /// Integral values of conditions, of i, j and w, with how they are written.
 type Condition = (&'static str, fn(i64, i64, f64) -> bool);
-const CONDITIONS: [Condition; 24] = [
+const CONDITIONS: &[Condition] = &[
     ("i == j", |i, j, _| i == j),
     ("i != j", |i, j, _| i != j),
     ("i < j", |i, j, _| i < j),
@@ -47,6 +47,31 @@ const CONDITIONS: [Condition; 24] = [
     ("abs(i - j) > w", |i, j, w| (i - j).abs() as f64 > w),
     ("i - w >= j", |i, j, w| i as f64 - w >= j as f64),
     ("i + w == j", |i, j, w| i as f64 + w == j as f64),
+    // Constants that are made of literals.
+    ("abs(i - j) < 3 && i - j >= -1", |i, j, _| {
+        (-1..3).contains(&(i - j))
+    }),
+    ("3 * i - 2 * j <= 5 && 3 * i - 2 * j >= -7", |i, j, _| {
+        (-7..=5).contains(&(3 * i - 2 * j))
+    }),
+    ("abs(i - j) <= 2 * (3 - 2) - -1", |i, j, _| {
+        (i - j).abs() <= 3
+    }),
+    // Bounds that are computed.
+    ("abs(i - j) <= w + 1", |i, j, w| {
+        (i - j).abs() as f64 <= w + 1.0
+    }),
+    ("abs(i - j) < 2 * w", |i, j, w| {
+        ((i - j).abs() as f64) < 2.0 * w
+    }),
+    ("i - j >= -w && i <= j + 1", |i, j, w| {
+        (i - j) as f64 >= -w && i - j <= 1
+    }),
+    // What is not a comparison holds for NaN.
+    ("!(abs(i - j) > w)", |i, j, w| !((i - j).abs() as f64 > w)),
+    ("!(abs(i - j) <= w / 2)", |i, j, w| {
+        !((i - j).abs() as f64 <= w / 2.0)
+    }),
 ];
 
 fn inputs(m: usize, n: usize, w: f64) -> Inputs {
@@ -90,7 +115,7 @@ const VARIABLES: &str = "a_i: f64, b_j: f64, w: f64";
 
 #[test]
 fn conditions_hold_where_they_should() {
-    for (text, holds) in CONDITIONS {
+    for &(text, holds) in CONDITIONS {
         for w in [0.0, 2.0, 2.5, -1.5, f64::NAN, f64::INFINITY] {
             let at = inputs(9, 13, w);
             let (a, b) = (
@@ -142,7 +167,7 @@ fn conditions_hold_where_they_should() {
 #[test]
 fn excluded_rows_are_skipped() {
     let (m, n) = (40, 50);
-    for (text, holds) in CONDITIONS {
+    for &(text, holds) in CONDITIONS {
         let unused = if text.contains('w') { "" } else { " + 0.0 * w" };
         let function = formula(&format!(
             "fn f({VARIABLES}) = (sum_j if {text} {{ a_i * b_j }} else {{ 0.0 }}){unused};"
@@ -153,23 +178,34 @@ fn excluded_rows_are_skipped() {
             .iter()
             .find(|p| p.inner.is_some())
             .expect("a pass");
-        let narrow = ["!=", "abs(i - j) > "].iter().all(|t| !text.contains(t));
+        let wide = [
+            "i != j",
+            "abs(i - j) > 3",
+            "abs(i - j) > w",
+            "!(abs(i - j) <= w / 2)",
+        ];
         assert_eq!(ir.bounds.is_some(), text != "i != j", "{text}");
         let Some(bounds) = &ir.bounds else { continue };
-        let w = 2.5;
-        let mut folded = 0;
-        for first in (0..m).step_by(8) {
-            let last = first + 7;
-            let (begin, end) = bounds.rows(first, last, n, &|_| w);
-            assert!(begin >= 0 && end <= n, "{text}");
-            folded += (end - begin).max(0);
-            for (i, j) in (first..=last).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let inside = (begin..end).contains(&j);
-                assert!(inside || !holds(i, j, w), "{text} leaves {i}, {j} out");
+        for w in [2.5, 0.0, -1.5, f64::NAN, f64::INFINITY] {
+            let slots = [vec![], vec![], vec![vec![w]]];
+            let parameters = parameters(ir, &slots, m as usize, n as usize);
+            let mut folded = 0;
+            for first in (0..m).step_by(8) {
+                let last = first + 7;
+                let (begin, end) = bounds.rows(first, last, n, &|column| parameters[column]);
+                assert!(begin >= 0 && end <= n, "{text}");
+                folded += (end - begin).max(0);
+                for (i, j) in (first..=last).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    let inside = (begin..end).contains(&j);
+                    assert!(
+                        inside || !holds(i, j, w),
+                        "{text}, w = {w} leaves {i}, {j} out"
+                    );
+                }
             }
-        }
-        if narrow {
-            assert!(folded < 5 * n, "{text} leaves nothing out");
+            if w == 2.5 && !wide.contains(&text) {
+                assert!(folded < 5 * n, "{text} leaves nothing out");
+            }
         }
     }
 }
@@ -222,6 +258,19 @@ fn terms_are_excluded_together() {
         rows(bounds("sum_j b_j * (if i < j { a_i } else { 0.0 })")),
         None
     );
+    // A bound may be made of parameters, not of rows.
+    let bounded = |variables: &str, condition: &str| {
+        let function = formula(&format!(
+            "fn f(a_i: f64, b_j: f64, {variables}) = sum_j if {condition} {{ a_i * b_j }} else {{ 0.0 }};"
+        ))
+        .compile();
+        let pass = function.passes.into_iter().last();
+        pass.expect("a pass").bounds.is_some()
+    };
+    assert!(bounded("v: [f64; 3]", "abs(i - j) <= v[1]"));
+    assert!(bounded("v: [f64; 3]", "abs(i - j) <= norm2(v) - 1"));
+    assert!(bounded("c_j: f64", "i - j < 1.0 - 0.5"));
+    assert!(!bounded("c_j: f64", "real(i - j) < c_j"));
 }
 
 /// Exact beyond the integers that an f32 holds: the primitives in f32, at row numbers up to 2³² − 1.
@@ -237,7 +286,7 @@ fn comparisons_are_exact_in_single_precision() {
         (65_535, 65_536),
         (1 << 31, (1 << 31) + 4),
     ];
-    for (text, holds) in CONDITIONS {
+    for &(text, holds) in CONDITIONS {
         if text.contains('w') {
             continue;
         }

@@ -68,17 +68,22 @@ pub trait Numbers<T> {
     fn number(&self, c: usize) -> T;
 }
 
-/// A number cut to an integer, at most 2^40 in size; 0 for NaN.
+/// A whole number x as an integer, or −x, at most 2^40 in size. NaN is more than any of them where `or_nan`, else 0.
 #[inline(always)]
-pub fn whole<T: Real>(x: T) -> i64 {
+pub fn bound<T: Real>(x: T, minus: bool, or_nan: bool) -> i64 {
     let (x, most) = (x.to_f64(), 1_099_511_627_776.0);
-    if x > most {
+    #[allow(clippy::eq_op, reason = "the device's mini-core has no `is_nan`")]
+    if or_nan && x != x {
+        return 1 << 50u32;
+    }
+    let whole = if x > most {
         1 << 40u32
     } else if x < -most {
         -(1 << 40u32)
     } else {
         x as i64
-    }
+    };
+    if minus { -whole } else { whole }
 }
 
 /// The rows in `0..n` with `inner · row + rest ≥ 0`, or some more.

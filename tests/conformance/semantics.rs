@@ -21,6 +21,8 @@ keops! {
     fn bare(y_j: f64) = sum_j y_j;
     fn distance(x_i: [f64; 2], y_j: [f64; 2]) = sum_j norm2(x_i - y_j);
     fn root(x_i: f64, y_j: f64) = sum_j sqrt(x_i - y_j);
+    fn band(x_i: f64, y_j: f64, w: f64) = sum_j if abs(i - j) <= 2 * w + 1 { x_i * y_j } else { 0.0 };
+    fn outside(x_i: f64, y_j: f64, w: f64) = sum_j if abs(i - j) <= 2 * w + 1 { 0.0 } else { x_i * y_j };
 }
 
 /// Evaluates for one row x = 1 (which leaves every y as it is) and for enough rows to fill vectors.
@@ -123,6 +125,29 @@ fn infinite_sums_are_infinite() {
     check!(scalar total, vec![INF, 1.0], INF);
     check!(scalar total, vec![f64::MAX; 600], INF);
     check!(scalar total, vec![INF, -INF], NAN);
+}
+
+/// The inner rows that an engine folds are those that the condition holds for, whatever the parameter is.
+#[test]
+fn conditions_on_row_numbers_may_have_any_parameter() {
+    let (m, n) = (300, 700);
+    let (x, y) = (vec![1.0; m], vec![1.0; n]);
+    for engine in engines() {
+        for w in [1.0, 10.25, 200.0, -3.0, NAN, INF, -INF] {
+            let inside = on!(engine, band(&x, &y, w)).eval().unwrap();
+            let others = on!(engine, outside(&x, &y, w)).eval().unwrap();
+            for i in 0..m {
+                let within = (0..n).filter(|&j| i.abs_diff(j) as f64 <= 2.0 * w + 1.0);
+                let count = within.count();
+                assert_eq!(inside[i], count as f64, "row {i}, w = {w}, {engine:?}");
+                assert_eq!(
+                    others[i],
+                    (n - count) as f64,
+                    "row {i}, w = {w}, {engine:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

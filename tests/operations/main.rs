@@ -58,6 +58,7 @@ case!(row_derivative(i x_i: [T; 2], j y_j: [T; 2]) = grad(logsumexp_j x_i | y_j,
 case!(row_bands(i x_i: T, j y_j: [T; 2], p w: T) = sum_j if abs(i - j) <= 3 || j == 2 * i + 1 || i + w >= j { x_i * y_j } else { 0.0 });
 case!(row_triangles(i x_i: [T; 2], j y_j: [T; 2]) = sum_i if i < j && !(i == 5) { exp(-sqdist(x_i, y_j)) } else { 0.0 });
 case!(row_extrema(i x_i: T, j y_j: T, p w: T) = (max_j if i - 2 * j + 2 > w { x_i * y_j } else { -INFINITY }) * (min_j if j <= i { x_i + y_j } else { INFINITY }));
+case!(row_bounds(i x_i: T, j y_j: T, p v: [T; 2]) = sum_j if abs(i - j) <= 4 * v[1] + 1 && i - j >= -3 || !(i + 2 * sum(v) > j) { x_i * y_j } else { 0.0 });
 case!(row_distances(i x_i: T, j y_j: T) = sum_j exp(-real(abs(i - j))) * x_i * y_j + real(min(i, 7)) * y_j);
 
 #[test]

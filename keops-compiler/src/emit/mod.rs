@@ -6,7 +6,7 @@
 
 mod statements;
 
-use crate::lower::bounds::{Linear, Within};
+use crate::lower::bounds::{Bound, Linear, Within};
 use crate::lower::cost::{Cost, Nearness, has_fused_loops, has_many_functions, is_long};
 use crate::lower::kernel::KernelIr;
 use crate::lower::loops::LoopPlan;
@@ -265,10 +265,16 @@ fn rows_within(out: &mut String, within: &Within, count: &mut usize) -> String {
         Within::All => "(0, n)".to_string(),
         Within::NotNegative(Linear { outer, inner, c, w }) => {
             let o = if *outer > 0 { "last" } else { "first" };
-            let w = w.map_or(String::new(), |(column, minus)| {
-                let sign = if minus { "-" } else { "+" };
-                format!(" + (1i64 {sign} kernel::whole(p.number({column})))")
-            });
+            let w = w.map_or(
+                String::new(),
+                |Bound {
+                     column,
+                     minus,
+                     or_nan,
+                 }| {
+                    format!(" + kernel::bound(p.number({column}), {minus}, {or_nan})")
+                },
+            );
             format!("kernel::not_negative(({outer}i64) * {o} + ({c}i64){w}, {inner}i64, n)")
         }
         Within::Both(parts) | Within::Either(parts) => {

@@ -13,6 +13,7 @@ use crate::ops::{
     neg, not, or, sub, whole,
 };
 use crate::types::{Axis, Element, Indices, Shape, Type};
+use std::collections::BTreeMap;
 
 /// Largest sum of the factors of i and j: the parts stay below 2²⁴.
 pub const LARGEST_FACTOR: i64 = 64;
@@ -119,11 +120,11 @@ impl Integer {
         if let Kind::Integer(integer) = &g.node(node).kind {
             return Some(integer.clone());
         }
-        if let Some(c) = g.as_constant(node) {
-            let integral = c == c.trunc() && c.abs() <= LARGEST_CONSTANT as f64;
-            return (integral && g.shape(node) == Shape::Scalar).then(|| {
+        let constant = literal(g, node);
+        if constant.is_some() || g.as_constant(node).is_some() {
+            return constant.map(|c| {
                 Integer::one(Affine {
-                    c: c as i64,
+                    c,
                     ..Affine::default()
                 })
             });
@@ -192,6 +193,44 @@ impl Integer {
         let terms = [self.terms.as_slice(), &other.terms].concat();
         (fits(self) && fits(other) && terms.len() <= MOST_TERMS).then_some(Integer { of, terms })
     }
+}
+
+/// The integer that a literal is, or negations, sums, differences and products of integer literals: a constant of the linear
+/// form and no parameter of it.
+fn literal(g: &Graph, node: NodeId) -> Option<i64> {
+    let is_made_of_literals = |id: &NodeId| {
+        let made = [&neg::OP, &add::OP, &sub::OP, &mul::OP];
+        g.shape(*id) == Shape::Scalar
+            && (g.as_constant(*id).is_some() || made.iter().any(|op| g.as_op(*id, op).is_some()))
+    };
+    if !is_made_of_literals(&node) {
+        return None;
+    }
+    // Arguments come first.
+    let mut values = BTreeMap::new();
+    for id in g.reachable(&[node]) {
+        if !is_made_of_literals(&id) {
+            return None;
+        }
+        let value = if let Some(c) = g.as_constant(id) {
+            // Larger ones, infinities and NaN are left out below.
+            (c == c.trunc()).then_some(c as i64)?
+        } else {
+            let argument =
+                |n: usize| -> Option<i64> { values.get(g.node(id).args.get(n)?).copied() };
+            let of = |op| g.as_op(id, op).is_some();
+            let a = argument(0)?;
+            match argument(1) {
+                None => a.checked_neg()?,
+                Some(b) if of(&add::OP) => a.checked_add(b)?,
+                Some(b) if of(&sub::OP) => a.checked_sub(b)?,
+                Some(b) => a.checked_mul(b)?,
+            }
+        };
+        let fits = value.checked_abs()? <= LARGEST_CONSTANT;
+        values.insert(id, fits.then_some(value)?);
+    }
+    values.get(&node).copied()
 }
 
 /// The node of an integer.
@@ -325,7 +364,7 @@ fn within(g: &mut Graph, term: Affine, strict: bool) -> NodeId {
     let (high, low) = parts(g, term, whole);
     let sign = term.w.map_or(0, |(_, minus)| if minus { -1 } else { 1 });
     let mut args = vec![high, low];
-    args.extend(term.w.map(|w| w.0));
+    args.extend(whole.map(|w| w.0));
     g.apply_with(&index_within::OP, &args, &[term.i, term.j, term.c, sign])
 }
 

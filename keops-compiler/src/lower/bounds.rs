@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 pub enum Within {
     /// All.
     All,
-    /// Those with `outer · o + inner · row + c ± w ≥ 0` for some outer row o at hand.
+    /// Those with `outer · o + inner · row + c ± w ≥ 0` for some outer row o at hand, and all where w is NaN and
+    /// [`Bound::or_nan`] says so.
     NotNegative(Linear),
     /// Those in both.
     Both(Box<[Within; 2]>),
@@ -33,8 +34,19 @@ pub struct Linear {
     pub inner: i64,
     /// The constant.
     pub c: i64,
-    /// The parameter column of w, and whether it is subtracted.
-    pub w: Option<(usize, bool)>,
+    /// w, where there is one.
+    pub w: Option<Bound>,
+}
+
+/// A parameter column that holds a whole number of at most 2⁴⁰, or NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Its number.
+    pub column: usize,
+    /// Whether it is subtracted.
+    pub minus: bool,
+    /// Whether the condition holds where it is NaN, as the opposite of a comparison does.
+    pub or_nan: bool,
 }
 
 impl Within {
@@ -65,11 +77,8 @@ impl Within {
             Within::All => (0, n),
             Within::NotNegative(l) => {
                 let o = if l.outer > 0 { last } else { first };
-                // Larger than the whole number that the condition has.
-                let w = l.w.map_or(0, |(column, minus)| {
-                    let w = kernel::whole(parameter(column));
-                    if minus { 1 - w } else { 1 + w }
-                });
+                let w =
+                    l.w.map_or(0, |w| kernel::bound(parameter(w.column), w.minus, w.or_nan));
                 kernel::not_negative(l.outer * o + l.c + w, l.inner, n)
             }
             Within::Both(parts) => {
@@ -168,11 +177,22 @@ impl Conditions<'_> {
             let &[i, j, c, sign] = params.as_slice() else {
                 return Within::All;
             };
-            let w = match args.get(2) {
+            if i == 0 && j == 0 {
+                return Within::All;
+            }
+            let mut c = c;
+            let w = match args.get(2).map(|w| (self.locations.get(w), *w)) {
                 None => None,
-                Some(w) => match (self.locations.get(w), &self.g.node(*w).kind) {
-                    (Some(Location::Columns(Space::Parameter, at)), Kind::Variable(_)) => {
-                        Some((*at, sign < 0))
+                Some((Some(&Location::Columns(Space::Parameter, column)), _)) => Some(Bound {
+                    column,
+                    minus: sign < 0,
+                    or_nan: negated,
+                }),
+                // What simplification has made a number of. Whole numbers up to 2⁴⁰ are exact.
+                Some((_, w)) => match self.g.as_constant(w) {
+                    Some(w) if !w.is_nan() => {
+                        c += sign * w as i64;
+                        None
                     }
                     _ => return Within::All,
                 },
@@ -188,7 +208,10 @@ impl Conditions<'_> {
                     outer: -outer,
                     inner: -inner,
                     c: -c - 1,
-                    w: w.map(|(w, minus)| (w, !minus)),
+                    w: w.map(|w| Bound {
+                        minus: !w.minus,
+                        ..w
+                    }),
                 }
             } else {
                 linear

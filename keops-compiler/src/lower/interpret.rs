@@ -8,7 +8,7 @@ use crate::ops::{erf, erfc};
 use std::collections::BTreeMap;
 
 mod passes;
-pub use passes::{Rows, run_function, run_pass};
+pub use passes::{Rows, parameters, run_function, run_pass};
 
 /// What one run of one function reads and writes.
 #[derive(Clone, Debug, Default)]

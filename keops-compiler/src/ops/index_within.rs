@@ -6,7 +6,8 @@ use crate::lower::Prim;
 /// The record.
 ///
 /// The static parameters say what the integer is, `a·i + b·j + c + w`, for whoever finds out which rows the condition can
-/// hold for: its parts do not tell. `w` is the third argument, of the sign `sign`, where there is one.
+/// hold for: its parts do not tell. `w` is the third argument, of the sign `sign`, where there is one: a whole number of at most
+/// 2⁴⁰ that is the same for all rows, or NaN, for which the condition does not hold.
 pub static OP: Op = Op {
     name: "index_within",
     syntax: Syntax::Internal,

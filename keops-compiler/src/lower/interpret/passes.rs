@@ -60,6 +60,30 @@ fn flush(slots: &[Slot], words: usize, state: &[f64]) -> Vec<f64> {
 /// The rows of a slot: one per index of its axis, or a single one.
 pub type Rows = Vec<Vec<f64>>;
 
+fn derived(stmts: &[Stmt], frame: &Frame) -> Vec<f64> {
+    let mut frame = Frame {
+        put: vec![],
+        ..frame.clone()
+    };
+    run(stmts, &mut frame);
+    frame.put
+}
+
+/// The parameter columns of a pass, raw and derived.
+pub fn parameters(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<f64> {
+    let mut base = Frame::default();
+    for parameter in &ir.parameters {
+        match parameter {
+            Parameter::Slot(s) => base.parameters.extend(&slots[*s][0]),
+            Parameter::Extent(Axis::I) => base.parameters.push(m as f64),
+            Parameter::Extent(Axis::J) => base.parameters.push(n as f64),
+        }
+    }
+    let put = derived(&ir.prepare_params, &base);
+    extend(&mut base.parameters, &put, ir.params);
+    base.parameters
+}
+
 /// Runs one pass: the rows of each of its outputs.
 pub fn run_pass(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<Rows> {
     let rows = |axis: Option<Axis>| axis.map_or(1, |a| if a == Axis::I { m } else { n });
@@ -69,27 +93,10 @@ pub fn run_pass(ir: &KernelIr, slots: &[Rows], m: usize, n: usize) -> Vec<Rows> 
             .flat_map(|&s| slots[s][row.min(slots[s].len() - 1)].clone())
             .collect()
     };
-    let mut parameters = vec![];
-    for parameter in &ir.parameters {
-        match parameter {
-            Parameter::Slot(s) => parameters.extend(&slots[*s][0]),
-            Parameter::Extent(axis) => parameters.push(rows(Some(*axis)) as f64),
-        }
-    }
-    let derived = |stmts: &[Stmt], frame: &Frame| {
-        let mut frame = Frame {
-            put: vec![],
-            ..frame.clone()
-        };
-        run(stmts, &mut frame);
-        frame.put
-    };
-    let mut base = Frame {
-        parameters,
+    let base = Frame {
+        parameters: parameters(ir, slots, m, n),
         ..Frame::default()
     };
-    let put = derived(&ir.prepare_params, &base);
-    extend(&mut base.parameters, &put, ir.params);
 
     let mut outputs: Vec<Rows> = vec![vec![]; ir.outputs.len()];
     for outer_index in 0..rows(ir.outer) {
