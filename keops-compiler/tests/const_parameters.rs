@@ -52,7 +52,7 @@ fn messages_name_the_parameters() {
         ),
         (
             "fn f<const D: usize>(x_i: [f64; D], y_j: [f64; D]) = sum_j 1.0 + softdtw_sqdist(x_i, y_j, 1.0);",
-            "`softdtw_sqdist` needs a shorter series (the lengths' product may be 144)\n  `x_i` is a vector of dimension D",
+            "`softdtw_sqdist` needs a shorter series (the lengths' product may be 100)\n  `x_i` is a vector of dimension D",
         ),
         (
             "fn f<const D: usize>(a: [[f64; D]; D], x_i: [[f64; D]; D]) = sum_i divergence(matmul(a, x_i), x_i);",
