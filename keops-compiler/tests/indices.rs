@@ -22,6 +22,10 @@ fn formula(text: &str) -> Formula {
 
 /// Integral values of conditions, of i, j and w, with how they are written.
 type Condition = (&'static str, fn(i64, i64, f64) -> bool);
+#[allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "NaN is what the negation is about"
+)]
 const CONDITIONS: &[Condition] = &[
     ("i == j", |i, j, _| i == j),
     ("i != j", |i, j, _| i != j),
