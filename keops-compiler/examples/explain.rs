@@ -1,23 +1,38 @@
-//! Prints every stage of a formula, and what each of its functions costs per pair: `cargo run -p keops-compiler --example explain -- 'FORMULA where x_i: [f32; 3], …'`.
+//! Prints every stage of a formula, and what each of its functions costs per pair: `cargo run -p keops-compiler --example explain --
+//! 'FORMULA where x_i: [f32; 3], …'`.
+//!
+//! The stages: the graph as typed, then for the value and each derivative the simplified graph, the kernel IR and the Rust text of each
+//! pass; at last the PTX of all, made by the `rustc` in the path or the one that `RUSTC` names.
 
 use keops_compiler::check::parse_and_check;
+use keops_compiler::dimensions::Samples;
 use keops_compiler::emit::{self, Dialect, ValueTypes};
-use keops_compiler::expand::formulas;
+use keops_compiler::expand::{device_code, formulas};
 use keops_compiler::function::Formula;
 use keops_compiler::graph::print::print;
+use keops_compiler::lower::Stmt;
 use keops_compiler::lower::cost::Cost;
+use keops_compiler::lower::kernel::KernelIr;
+use keops_compiler::ptx;
 use keops_compiler::syntax::Form;
+use proc_macro2::TokenStream;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let text: Vec<String> = std::env::args().skip(1).collect();
-    let tokens = match text.join(" ").parse() {
+    let tokens: TokenStream = match text.join(" ").parse() {
         Ok(tokens) => tokens,
         Err(error) => {
             eprintln!("error: {error}");
             return ExitCode::FAILURE;
         }
     };
+    let samples = Samples::of(&tokens);
+    if !samples.is_empty() {
+        let place = samples.place(samples.values(0));
+        println!("Const parameters are compiled at several values, this is {place}.\n");
+    }
     let (program, errors) = parse_and_check(tokens);
     if !errors.is_empty() {
         for error in errors.iter() {
@@ -55,9 +70,62 @@ fn main() -> ExitCode {
                 &mut costs,
             );
         }
-        println!("## per pair\n\n{}", table(&costs));
+        println!("## per pair\n\n{}\n", table(&costs));
+    }
+    let rustc = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
+    match ptx::compile_with(&rustc, &device_code(&program).source) {
+        Ok(text) => println!("# PTX\n\n{text}"),
+        Err(reason) => println!("# No PTX\n\n{reason}"),
     }
     ExitCode::SUCCESS
+}
+
+/// The kernel IR of a pass: what its rows hold, and its functions.
+fn ir_text(ir: &KernelIr) -> String {
+    let mut out = format!(
+        "Kernel IR: parameters {:?} in {} columns and {} derived, outer slots {:?} in {} and {}, inner slots {:?} in {}, {} of them \
+         read by pairs; states {:?}, {} words in memory\n",
+        ir.parameters,
+        ir.params,
+        ir.params_derived,
+        ir.outer_slots,
+        ir.outer_raw,
+        ir.outer_derived,
+        ir.inner_slots,
+        ir.inner_raw,
+        ir.inner_used,
+        ir.slots,
+        ir.row_words
+    );
+    if let Some(bounds) = &ir.bounds {
+        out += &format!("  rows that matter: {bounds:?}\n");
+    }
+    for (name, stmts) in [
+        ("prepare_params", &ir.prepare_params),
+        ("prepare_outer", &ir.prepare_outer),
+        ("prepare_inner", &ir.prepare_inner),
+        ("step", &ir.step),
+        ("finish", &ir.finish),
+    ] {
+        if !stmts.is_empty() {
+            out += &format!("  {name}\n");
+            block(&mut out, stmts, 2);
+        }
+    }
+    out
+}
+
+fn block(out: &mut String, stmts: &[Stmt], depth: usize) {
+    for stmt in stmts {
+        let indent = "  ".repeat(depth);
+        match stmt {
+            Stmt::Loop(var, n, body) => {
+                *out += &format!("{indent}Loop({var:?}, {n})\n");
+                block(out, body, depth + 1);
+            }
+            stmt => *out += &format!("{indent}{stmt:?}\n"),
+        }
+    }
 }
 
 /// One row for each pass over pairs.
@@ -121,6 +189,7 @@ fn explain(title: &str, formula: &Formula, costs: &mut Vec<(String, Cost)>) {
             axis(ir.inner),
             Cost::of(ir)
         );
+        println!("{}", ir_text(ir));
         println!(
             "{}",
             emit::kernel(
