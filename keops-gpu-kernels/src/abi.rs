@@ -174,6 +174,9 @@ pub const fn rows_per_thread<T: Real, K: Kernel<T>>() -> usize {
     }
 }
 
+/// Most words of registers for what the pairs of a register tile have alive at once, where scratch memory is used.
+const LIVE_WORDS: usize = 192;
+
 /// Inner rows of one register tile: consecutive rows that the pair part handles together, a power of two.
 ///
 /// Unrolls the inner loop where rows and state are short, as far as registers allow. Where scratch memory is used, makes each
@@ -191,7 +194,10 @@ pub const fn inner_unroll<T: Real, K: Kernel<T>>() -> usize {
         } else {
             8 / words::<T>()
         };
-        while rows > 1 && rows * inner_stride::<T, K>() > 2 * TILE_BYTES {
+        while rows > 1
+            && (rows * inner_stride::<T, K>() > 2 * TILE_BYTES
+                || rows * rows_per_thread::<T, K>() * K::LIVE * words::<T>() > LIVE_WORDS)
+        {
             rows /= 2;
         }
         rows

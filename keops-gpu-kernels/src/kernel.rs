@@ -162,6 +162,8 @@ pub trait Kernel<T: Real>: Copy + 'static {
     const SPECIAL: usize = 0;
     /// The largest K of the reductions that keep the K smallest values; 0 for none, and 1 is an argument of a minimum.
     const LARGEST_K: usize = 0;
+    /// Values of the pair part that are alive at once: a register tile has each of them for every pair.
+    const LIVE: usize = 1;
     /// Whether every long loop of the pair part is a chain of single fused operations (a squared distance, a scalar product),
     /// so that a pair needs one register while it runs: such kernels get large register tiles.
     const FUSED_LOOPS: bool = false;

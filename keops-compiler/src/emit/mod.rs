@@ -7,7 +7,7 @@
 mod statements;
 
 use crate::lower::bounds::{Bound, Linear, Within};
-use crate::lower::cost::{Cost, Nearness, has_fused_loops, has_many_functions, is_long};
+use crate::lower::cost::{Cost, Nearness, has_fused_loops, has_many_functions, is_long, live};
 use crate::lower::kernel::KernelIr;
 use crate::lower::loops::LoopPlan;
 use crate::lower::{ArrayId, Reducer, Slot, Stmt, unroll};
@@ -89,6 +89,7 @@ pub fn kernel(ir: &KernelIr, name: &str, types: ValueTypes, dialect: Dialect<'_>
         ("ACCUMULATORS", ir.registers),
         ("OUT", ir.out_columns()),
         ("LARGEST_K", largest_k(ir)),
+        ("LIVE", live(&ir.step)),
     ] {
         let _ = writeln!(out, "const {constant}: usize = {value};");
     }

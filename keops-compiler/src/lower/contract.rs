@@ -23,7 +23,7 @@ fn count(stmts: &[Stmt]) -> BTreeMap<Reg, usize> {
 }
 
 /// Calls `f` for every register that a statement (or what is nested in it) reads.
-fn visit(stmt: &Stmt, f: &mut dyn FnMut(Reg)) {
+pub(super) fn visit(stmt: &Stmt, f: &mut dyn FnMut(Reg)) {
     let mut operand = |o: &Operand| {
         if let Operand::Reg(r) = o {
             f(*r);

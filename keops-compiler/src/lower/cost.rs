@@ -1,7 +1,9 @@
 //! What one pair costs: the primitives of a kernel's pair part, counted, loops included.
 
+use super::contract::visit;
 use super::kernel::KernelIr;
-use super::{Operand, Prim, Reducer, Space, Stmt};
+use super::{Operand, Prim, Reducer, Reg, Space, Stmt};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Cost of one pair.
@@ -132,6 +134,42 @@ pub fn has_many_functions(stmts: &[Stmt]) -> bool {
     places(stmts) > FUNCTIONS
 }
 
+/// Values that are alive at once in a pair part, each of which a register tile has for every pair; see `Kernel::LIVE`.
+pub fn live(stmts: &[Stmt]) -> usize {
+    let mut last: BTreeMap<Reg, usize> = BTreeMap::new();
+    for (at, stmt) in stmts.iter().enumerate() {
+        visit(stmt, &mut |reg| {
+            last.insert(reg, at);
+        });
+    }
+    let (mut alive, mut most) = (BTreeSet::new(), 0);
+    for (at, stmt) in stmts.iter().enumerate() {
+        let inside = match stmt {
+            Stmt::Loop(_, _, body) => live(body),
+            _ => 0,
+        };
+        most = most.max(alive.len() + inside);
+        alive.retain(|reg| last.get(reg) > Some(&at));
+        let made = match *stmt {
+            Stmt::Let(r, ..)
+            | Stmt::Pick(r, ..)
+            | Stmt::SumValue(r, _)
+            | Stmt::RowWord(r, _)
+            | Stmt::LogSumExpValue(r, _)
+            | Stmt::Mutable(r, _) => [Some(r), None],
+            Stmt::LogSumExp(a, b, ..) => [Some(a), Some(b)],
+            _ => [None, None],
+        };
+        alive.extend(
+            made.into_iter()
+                .flatten()
+                .filter(|reg| last.get(reg) > Some(&at)),
+        );
+        most = most.max(alive.len());
+    }
+    most
+}
+
 /// Which raw columns are subtracted from one another across the axes, outer and inner, as bits; and whether the terms of sums
 /// may vanish for many pairs. Nothing where that is of no use, or not known: where inner rows are not read as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,5 +275,35 @@ impl fmt::Display for Cost {
             "{} flops, {} divisions or roots, {} special functions, {} numbers read, {} accumulators",
             self.flops, self.divisions, self.special, self.inner_reads, self.registers
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::Ix;
+
+    #[test]
+    fn values_are_alive_until_their_last_use() {
+        let column = |c| Operand::Column(Space::Outer, Ix::at(c));
+        let let_ = |r, a, b| Stmt::Let(r, Prim::Add, vec![a, b]);
+        let stmts = [
+            let_(0, column(0), column(1)),
+            let_(1, column(2), column(3)),
+            let_(2, Operand::Reg(0), column(4)),
+            // 0 is not used any more, 1 is needed in the loop, 2 behind it.
+            Stmt::Loop(
+                0,
+                5,
+                vec![
+                    let_(3, Operand::Reg(1), column(5)),
+                    Stmt::Put(Ix::at(0), Operand::Reg(3)),
+                ],
+            ),
+            Stmt::Put(Ix::at(1), Operand::Reg(2)),
+            let_(4, column(6), column(7)),
+        ];
+        assert_eq!(live(&stmts), 3);
+        assert_eq!(live(&stmts[..2]), 0);
     }
 }
