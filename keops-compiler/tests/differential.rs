@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use support::coverage::uses;
 use support::expected::{self, Expected, Passed, ROUNDING, Sizes, as_rows, random_value};
 use support::generate::Generator;
+use support::setting;
 
 /// What formulas have besides operations and reductions.
 const OTHERS: [&str; 12] = [
@@ -203,14 +204,6 @@ fn check(item: &Item, formula: &Formula, seed: u64) -> Result<Outcome, Passed> {
         moves: slope != 0.0,
         worst,
     })
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
-    )
 }
 
 #[test]

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use support::Random;
 use support::expected::{Passed, as_rows, compare, fill, tolerances};
 use support::generate::Generator;
+use support::setting;
 
 fn formula(text: &str) -> Formula {
     let (program, errors) = parse_and_check(text.parse().expect("tokens"));
@@ -52,14 +53,6 @@ fn agree(at_once: &str, written_out: &str, seed: u64) -> Result<f64, Passed> {
     let graph = compare(&simplified, &values, &limits).unwrap_or_else(|e| panic!("graph: {e}"));
     let kernel = compare(&lowered, &values, &limits).unwrap_or_else(|e| panic!("kernels: {e}"));
     Ok(graph.max(kernel))
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
-    )
 }
 
 #[test]

@@ -133,6 +133,7 @@ pub(super) fn write_block(out: &mut String, stmts: &[Stmt], names: Names<'_>) {
         .iter()
         .filter_map(|stmt| match stmt {
             Stmt::Let(r, ..)
+            | Stmt::Pick(r, ..)
             | Stmt::SumValue(r, _)
             | Stmt::RowWord(r, _)
             | Stmt::LogSumExpValue(r, _) => Some(format!("v{r},")),
@@ -163,7 +164,7 @@ fn write_stmt(out: &mut String, stmt: &Stmt, names: Names<'_>, bind: &str) {
         }
         Stmt::Pick(r, [a, b], [equal, other]) => writeln!(
             out,
-            "let v{r} = if {} == {} {{ {} }} else {{ {} }};",
+            "{bind}v{r} = if {} == {} {{ {} }} else {{ {} }};",
             ix(a),
             ix(b),
             value(equal),

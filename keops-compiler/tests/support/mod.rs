@@ -331,3 +331,12 @@ pub fn record_files(directory: &str) -> Vec<String> {
     names.sort();
     names
 }
+
+/// The number that a variable of the environment says, if it is set.
+pub fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+    )
+}
